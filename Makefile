@@ -1,0 +1,47 @@
+# make setup | demo | test | check | format | bench | mentors | table6
+# Everything below `setup` sets up first. PYTHON names the interpreter that makes the .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+
+.PHONY: setup demo test check format bench mentors table6 clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: setup
+	$(BIN)/mentornet fit-mentor --curriculum linear --out runs/demo/linear --overwrite
+	$(BIN)/mentornet plot mentor runs/demo/linear --out runs/demo
+
+test: setup
+	$(BIN)/python -m pytest --numprocesses 2
+
+check: setup
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest --quiet src README.md docs
+
+format: setup
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+bench: setup
+	$(BIN)/python -m benchmarks.mentor_cost
+
+mentors: setup
+	$(BIN)/python -m mentornet.mentors.make_pretrained
+
+table6: setup
+	$(BIN)/mentornet reproduce table6
+
+clean:
+	rm -rf $(VENV) runs

@@ -1,0 +1,49 @@
+"""All commands by name, and the parser over them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Protocol
+
+import tyro
+
+from mentornet.cli.fit_mentor import FitMentor
+from mentornet.cli.mentors import Mentors
+from mentornet.cli.plot import Plot
+from mentornet.cli.reproduce import Reproduce
+from mentornet.version import __version__
+
+__all__ = ["COMMANDS", "parse"]
+
+
+class Command(Protocol):
+    """Options as fields, the work in `run`."""
+
+    def run(self) -> None:
+        """Do it."""
+
+
+COMMANDS: dict[str, type[Command]] = {
+    "fit-mentor": FitMentor,
+    "mentors": Mentors,
+    "plot": Plot,
+    "reproduce": Reproduce,
+}
+
+_DESCRIPTION = f"""mentornet {__version__}: learn which labels to trust while you train.
+
+Each command explains itself: mentornet fit-mentor --help"""
+
+
+def parse(arguments: list[str] | None = None) -> Command:
+    """The command that `arguments` (or the program's own) ask for."""
+    choices = tuple(
+        Annotated[command, tyro.conf.subcommand(name)] for name, command in COMMANDS.items()
+    )
+    union: Any = choices[0]
+    for choice in choices[1:]:
+        union = union | choice
+    command: Command = tyro.cli(
+        union, prog="mentornet", description=_DESCRIPTION, args=arguments,
+        config=(tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff),
+    )  # fmt: skip
+    return command

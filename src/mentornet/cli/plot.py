@@ -1,0 +1,74 @@
+"""`mentornet plot`: a curriculum or a mentor as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import tyro
+from rich.console import Console
+
+from mentornet.cli.settings import parse_settings
+from mentornet.curricula import make_curriculum
+from mentornet.errors import MentorNetError
+from mentornet.experiments.curriculum_figure import Weigh, draw_curriculum
+from mentornet.experiments.style import save
+from mentornet.features import EPOCHS
+from mentornet.mentors import load_mentor
+
+__all__ = ["Plot"]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Draw the weight over loss and loss difference, and the robust loss that it implies.
+
+    For example::
+
+      mentornet plot curriculum temporal-mixture --epochs 0 49 50
+      mentornet plot curriculum linear --set lambda1=0.5 lambda2=2
+      mentornet plot mentor pd --out pictures
+    """
+
+    subject: tyro.conf.Positional[Literal["curriculum", "mentor"]]
+    """A curriculum's own formula, or a mentor that was taught one."""
+
+    name: tyro.conf.Positional[str]
+    """Name of the curriculum, or name or folder of the mentor."""
+
+    out: Path = Path("pictures")
+    """Folder for NAME.png and NAME.svg."""
+
+    epochs: tuple[int, ...] = (0, 50, 99)
+    """At which progress of training, in percent."""
+
+    percentile: float = 2.0
+    """The loss percentile that the implied loss is drawn at."""
+
+    set: tuple[str, ...] = ()
+    """The curriculum's hyper-parameters, as key=value."""
+
+    def run(self) -> None:
+        """Draw, and say where the pictures are."""
+        if not self.epochs or not all(0 <= epoch < EPOCHS for epoch in self.epochs):
+            raise MentorNetError(f"epochs must be in 0–{EPOCHS - 1} percent, got {self.epochs}")
+        if self.percentile < 0:
+            raise MentorNetError(f"percentile must be a loss ≥ 0, got {self.percentile:g}")
+        weigh, history, title = self._subject()
+        drawn = draw_curriculum(
+            weigh, title, epochs=self.epochs, history=history, percentile=self.percentile
+        )
+        for path in save(drawn, self.out / Path(self.name).name):
+            Console(highlight=False).print(f"wrote {path}")
+
+    def _subject(self) -> tuple[Weigh, int, str]:
+        if self.subject == "mentor":
+            if self.set:
+                raise MentorNetError("--set is for a curriculum; a mentor's settings are learned")
+            mentor = load_mentor(self.name)
+            return mentor, mentor.config.history, f"mentor {Path(self.name).name} ({mentor.name})"
+        curriculum = make_curriculum(self.name, **parse_settings(self.set))
+        history = 10 if curriculum.min_history > 1 else 1
+        settings = ", ".join(f"{key} = {value}" for key, value in curriculum.settings.items())
+        return curriculum.weight, history, f"{self.name} ({settings})" if settings else self.name

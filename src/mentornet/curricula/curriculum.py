@@ -1,0 +1,84 @@
+"""What every curriculum is: a rule v* for the weight of a sample."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import ClassVar, Literal
+
+from torch import Tensor
+
+from mentornet.curricula.implied_loss import implied_loss
+from mentornet.errors import MentorNetError
+from mentornet.features import MentorFeatures
+
+__all__ = ["Curriculum", "Direction", "check_not_negative", "check_positive"]
+
+Direction = Literal["decreasing", "increasing"]
+
+
+@dataclass(frozen=True)
+class Curriculum(ABC):
+    """A predefined curriculum: its settings as fields, its mathematics as pure methods.
+
+    A subclass states v* in `weight`, G in `penalty` where the paper gives one, and
+    ρ in `implied_loss` where it has a closed form.
+
+    Attributes:
+        name: what it is called on the command line and in tables.
+        direction: how v* moves as the loss grows with all else fixed, None if
+            neither. Prop. 1 needs a decreasing one.
+        min_history: the least T it can be computed from.
+    """
+
+    name: ClassVar[str]
+    direction: ClassVar[Direction | None] = None
+    min_history: ClassVar[int] = 1
+
+    def __call__(self, features: MentorFeatures) -> Tensor:
+        """v* of every sample `(B,)`, in [0, 1], after a look at the features' values."""
+        if features.history < self.min_history:
+            raise MentorNetError(
+                f"{self.name} needs a history of at least {self.min_history} steps, "
+                f"got T = {features.history}"
+            )
+        return self.weight(features.validated())
+
+    @abstractmethod
+    def weight(self, features: MentorFeatures) -> Tensor:
+        """v*(z) `(B,)` of the dtype of the loss: 1 learn it, 0 leave it out."""
+
+    def penalty(self, weight: Tensor, features: MentorFeatures) -> Tensor:
+        """G(v; λ), each sample's term of the sum, `(B,)`; v* minimises v·ℓ + G(v; λ)."""
+        raise MentorNetError(
+            f"{self.name} has no known G; fit it to its weights instead (implicit)"
+        )
+
+    def implied_loss(self, features: MentorFeatures) -> Tensor:
+        """ρ(ℓ) = ∫₀^ℓ v*(x) dx `(B,)`, all but the current loss held fixed (Eq. 10, Prop. 1)."""
+        return implied_loss(self.weight, features)
+
+    @property
+    def has_penalty(self) -> bool:
+        """Whether the paper gives this curriculum's G."""
+        return type(self).penalty is not Curriculum.penalty
+
+    @property
+    def settings(self) -> dict[str, float | bool]:
+        """The hyper-parameters by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def check_not_negative(**settings: float) -> None:
+    """Raise for the first of `settings` that is below 0 or not finite."""
+    for name, value in settings.items():
+        if not 0 <= value < float("inf"):
+            raise MentorNetError(f"{name} must be ≥ 0 and finite, got {value:g}")
+
+
+def check_positive(**settings: float) -> None:
+    """Raise for the first of `settings` that is not above 0 and finite."""
+    check_not_negative(**settings)
+    for name, value in settings.items():
+        if value == 0:
+            raise MentorNetError(f"{name} must be > 0, got 0")

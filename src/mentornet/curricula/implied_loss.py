@@ -1,0 +1,44 @@
+"""ρ(ℓ) = ∫₀^ℓ v(x) dx: the robust loss a student minimises under a weighting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from mentornet.features import MentorFeatures
+
+__all__ = ["implied_loss"]
+
+
+def implied_loss(
+    weigh: Callable[[MentorFeatures], Tensor], features: MentorFeatures, *, points: int = 1000
+) -> Tensor:
+    """The objective that a weighting implies (Eq. 10 and Prop. 1), by the midpoint rule.
+
+    ρ(ℓ) = ∫₀^ℓ v(x) dx ≈ (ℓ/n) Σₖ v((k + ½) ℓ/n)
+
+    Here x takes the place of the current loss, and the difference moves with it; ℓ_pt,
+    the label, the epoch and the earlier steps stay as they are.
+
+    Args:
+        weigh: v, a curriculum's `weight` or a mentor.
+        features: z, whose current loss is ℓ, the upper limit.
+        points: n. A step in v is located to within ℓ/n.
+
+    Returns:
+        ρ of every sample, `(B,)`, in the dtype of the loss.
+
+    >>> z = MentorFeatures.from_loss(torch.tensor([1.0, 4.0]))
+    >>> implied_loss(lambda z: 1 / (1 + z.current_loss), z)  # log(1 + ℓ)
+    tensor([0.6931, 1.6094])
+    """
+    loss = features.current_loss
+    middles = (torch.arange(points, device=loss.device, dtype=torch.float32) + 0.5) / points
+    samples = loss[:, None] * middles.to(loss.dtype)
+    weights = weigh(features.repeat(points).at_loss(samples.flatten()))
+    mean = weights.view(-1, points).mean(
+        dim=1, dtype=torch.promote_types(loss.dtype, torch.float32)
+    )
+    return (loss * mean).to(loss.dtype)

@@ -1,0 +1,34 @@
+"""MentorNet PD: the paper's predefined curriculum as it is trained with (§5.1, App. E)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mentornet.curricula.linear import Linear
+
+__all__ = ["MentorNetPD"]
+
+
+@dataclass(frozen=True)
+class MentorNetPD(Linear):
+    """Eq. 5–7 around the moving percentile: v* = clip(1 − (ℓ − ℓ_pt − λ₁)/λ₂, 0, 1).
+
+    Samples below the 75th percentile of recent losses count in full, those beyond
+    fade out over λ₂. The paper tunes λ₁ and λ₂ and does not print them.
+
+    Args:
+        lambda1: λ₁ ≥ 0, how far above ℓ_pt a sample still counts in full.
+        lambda2: λ₂ ≥ 0, how far beyond that the weight takes to reach 0.
+        relative: True; with False it is plain `Linear`.
+
+    >>> import torch
+    >>> from mentornet import MentorFeatures
+    >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 1.5, 3.0]), percentile=1.0)
+    >>> MentorNetPD()(z)
+    tensor([1.0000, 0.5000, 0.0000])
+    """
+
+    name: ClassVar[str] = "pd"
+    lambda1: float = 0.0
+    relative: bool = True

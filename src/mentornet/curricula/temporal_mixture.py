@@ -1,0 +1,60 @@
+"""Temporal mixture: first the easy samples, then the hard ones (App. D)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from mentornet.curricula.curriculum import Curriculum, check_not_negative
+from mentornet.curricula.hard_negative_mining import HardNegativeMining
+from mentornet.curricula.self_paced import SelfPaced
+from mentornet.errors import MentorNetError
+from mentornet.features import EPOCHS, MentorFeatures
+
+__all__ = ["TemporalMixture"]
+
+
+@dataclass(frozen=True)
+class TemporalMixture(Curriculum):
+    """Self-paced while the epoch percentage is below `switch`, hard negative mining from it on.
+
+    Args:
+        switch: the first epoch percentage of hard negative mining; the paper's is 50.
+        lambda1: λ ≥ 0 of both.
+        relative: whether λ follows the student's loss percentile ℓ_pt.
+
+    >>> loss, epoch = torch.tensor([0.5, 0.5, 3.0]), torch.tensor([0, 99, 99])
+    >>> TemporalMixture()(MentorFeatures.from_loss(loss, percentile=1.0, epoch=epoch))
+    tensor([1., 0., 1.])
+    """
+
+    name: ClassVar[str] = "temporal-mixture"
+    switch: int = EPOCHS // 2
+    lambda1: float = 0.0
+    relative: bool = True
+
+    def __post_init__(self) -> None:
+        check_not_negative(lambda1=self.lambda1)
+        if not 0 <= self.switch <= EPOCHS:
+            raise MentorNetError(f"switch must be in 0–{EPOCHS} percent, got {self.switch}")
+
+    def weight(self, features: MentorFeatures) -> Tensor:
+        return self._choose(self._early.weight(features), self._late.weight(features), features)
+
+    def implied_loss(self, features: MentorFeatures) -> Tensor:
+        early, late = self._early.implied_loss(features), self._late.implied_loss(features)
+        return self._choose(early, late, features)
+
+    @property
+    def _early(self) -> SelfPaced:
+        return SelfPaced(self.lambda1, self.relative)
+
+    @property
+    def _late(self) -> HardNegativeMining:
+        return HardNegativeMining(self.lambda1, self.relative)
+
+    def _choose(self, early: Tensor, late: Tensor, features: MentorFeatures) -> Tensor:
+        return torch.where(features.epoch < self.switch, early, late)

@@ -1,0 +1,65 @@
+"""App. D's two figures: error over epochs, and explicit against implicit training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from mentornet.experiments.style import _LOOK, COLOURS, LINES, figure
+from mentornet.experiments.table6 import EXPLICIT
+from mentornet.mentors import ARCHITECTURES
+
+__all__ = ["NAMES", "draw_architectures", "draw_objectives"]
+
+NAMES = {
+    "logistic": "Logistic",
+    "mlp": "MLP",
+    "cnn": "CNN",
+    "batch-lstm": "RNN",
+    "bilstm": "MentorNet (bi-LSTM)",
+}
+"""The architectures as the paper's table heads its columns."""
+
+
+def draw_architectures(
+    table: dict[str, Any], rows: tuple[str, ...] = ("hard-negative-mining", "temporal-mixture")
+) -> Figure:
+    """Mean error of the five architectures over the epochs, a panel a weighting."""
+    with mpl.rc_context(_LOOK):
+        drawn = figure(9, 3.6)
+        for axes, row in zip(drawn.subplots(1, len(rows)), rows, strict=True):
+            for index, arch in enumerate(ARCHITECTURES):
+                _plot(axes, table, (row, arch, "implicit"), NAMES[arch], index)
+            _finish(axes, row)
+    return drawn
+
+
+def draw_objectives(table: dict[str, Any]) -> Figure:
+    """Mean error of the bi-LSTM under the two ways of training, a panel a weighting."""
+    with mpl.rc_context(_LOOK):
+        drawn = figure(9, 3.6)
+        for axes, row in zip(drawn.subplots(1, len(EXPLICIT)), EXPLICIT, strict=True):
+            for index, objective in enumerate(("explicit", "implicit")):
+                _plot(axes, table, (row, "bilstm", objective), objective, index)
+            _finish(axes, row)
+    return drawn
+
+
+def _plot(
+    axes: Axes, table: dict[str, Any], wanted: tuple[str, str, str], name: str, index: int
+) -> None:
+    for cell in table["cells"]:
+        if (cell["row"], cell["arch"], cell["objective"]) == wanted:
+            curve = cell["curve"]
+            axes.plot(
+                curve["epoch"], curve["mse"], label=name, color=COLOURS[index],
+                linestyle=LINES[index],
+            )  # fmt: skip
+
+
+def _finish(axes: Axes, row: str) -> None:
+    axes.set(title=row, xlabel="epoch", ylabel="mean squared error", yscale="log")
+    axes.legend(fontsize=8)

@@ -1,0 +1,180 @@
+"""z = φ(x, y, w): what a mentor sees of a sample.
+
+Shapes: B samples in the batch, T steps of history, the newest last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor
+
+from mentornet.errors import MentorNetError
+
+__all__ = ["EPOCHS", "MentorFeatures"]
+
+EPOCHS = 100
+"""Training progress is an integer percentage: 0 is the first, 99 the last epoch."""
+
+
+@dataclass(frozen=True)
+class MentorFeatures:
+    """The paper's four features of every sample in a batch (§3.1, Fig. 1).
+
+    Making one checks shapes and dtypes, which is free; `validated` also looks at
+    the values, which on an accelerator waits for the device, so doors call it and
+    inner loops do not.
+
+    Attributes:
+        loss: ℓ, the student's loss on the given label, `(B, T)`, newest last.
+        difference: ℓ − ℓ_pt, `(B, T)`, where ℓ_pt is the moving average of the
+            p-th percentile of the batch's losses.
+        label: the given label, `(B,)`, integer.
+        epoch: training progress in percent, `(B,)`, integer in 0–99.
+
+    >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 3.0]), percentile=1.0)
+    >>> z.difference
+    tensor([[-0.5000],
+            [ 2.0000]])
+    """
+
+    loss: Tensor
+    difference: Tensor
+    label: Tensor
+    epoch: Tensor
+
+    def __post_init__(self) -> None:
+        if self.loss.ndim != 2:
+            raise MentorNetError(
+                f"loss must have shape (B, T), got {tuple(self.loss.shape)}; "
+                "for one loss a sample use MentorFeatures.from_loss"
+            )
+        if self.loss.shape[1] == 0:
+            raise MentorNetError("loss must have at least one step of history, got T = 0")
+        if self.difference.shape != self.loss.shape:
+            raise MentorNetError(
+                f"difference must have the shape of loss {tuple(self.loss.shape)}, "
+                f"got {tuple(self.difference.shape)}"
+            )
+        for name, column in (("label", self.label), ("epoch", self.epoch)):
+            if column.shape != self.loss.shape[:1]:
+                raise MentorNetError(
+                    f"{name} must have shape (B,) = {tuple(self.loss.shape[:1])}, "
+                    f"got {tuple(column.shape)}"
+                )
+            if column.is_floating_point() or column.is_complex():
+                raise MentorNetError(f"{name} must be of an integer dtype, got {column.dtype}")
+        if not self.loss.is_floating_point() or self.difference.dtype != self.loss.dtype:
+            raise MentorNetError(
+                "loss and difference must be of one floating point dtype, "
+                f"got {self.loss.dtype} and {self.difference.dtype}"
+            )
+
+    @classmethod
+    def from_loss(
+        cls,
+        loss: Tensor,
+        *,
+        percentile: Tensor | float = 0.0,
+        label: Tensor | int = 0,
+        epoch: Tensor | int = 0,
+    ) -> MentorFeatures:
+        """Features of losses `(B,)` or `(B, T)`; scalars are repeated for every sample.
+
+        Args:
+            loss: ℓ, one a sample or one a sample and step.
+            percentile: ℓ_pt, a scalar, `(B,)`, or the shape of `loss`.
+            label: the given label, a scalar or `(B,)`.
+            epoch: progress in percent, a scalar or `(B,)`.
+        """
+        if loss.ndim not in (1, 2):
+            raise MentorNetError(f"loss must have shape (B,) or (B, T), got {tuple(loss.shape)}")
+        loss = loss if loss.ndim == 2 else loss[:, None]
+        level = torch.as_tensor(percentile, dtype=loss.dtype, device=loss.device)
+        level = level[:, None] if level.ndim == 1 else level
+        return cls(loss, loss - level, _column(label, loss), _column(epoch, loss))
+
+    @property
+    def batch_size(self) -> int:
+        """B."""
+        return self.loss.shape[0]
+
+    @property
+    def history(self) -> int:
+        """T, the number of steps of loss a mentor sees of one sample."""
+        return self.loss.shape[1]
+
+    @property
+    def current_loss(self) -> Tensor:
+        """ℓ now, `(B,)`."""
+        return self.loss[:, -1]
+
+    @property
+    def current_difference(self) -> Tensor:
+        """ℓ − ℓ_pt now, `(B,)`."""
+        return self.difference[:, -1]
+
+    @property
+    def percentile(self) -> Tensor:
+        """ℓ_pt now, `(B,)`."""
+        return self.current_loss - self.current_difference
+
+    def at_loss(self, loss: Tensor) -> MentorFeatures:
+        """The same samples, were their current loss `loss` `(B,)` and all else as it is."""
+        now = loss[:, None]
+        return replace(
+            self,
+            loss=torch.cat([self.loss[:, :-1], now], dim=1),
+            difference=torch.cat([self.difference[:, :-1], now - self.percentile[:, None]], dim=1),
+        )
+
+    def rows(self, index: Tensor | slice) -> MentorFeatures:
+        """The samples at `index`."""
+        return MentorFeatures(*(column[index] for column in self._columns()))
+
+    def repeat(self, times: int) -> MentorFeatures:
+        """Every sample `times` times in a row: row i becomes rows i·times … (i+1)·times−1."""
+        return MentorFeatures(*(column.repeat_interleave(times, 0) for column in self._columns()))
+
+    def validated(self, num_classes: int | None = None) -> MentorFeatures:
+        """These features, or an error that names the first value that cannot be."""
+        for name, column in (("loss", self.loss), ("difference", self.difference)):
+            bad = ~torch.isfinite(column)
+            if bad.any():
+                raise MentorNetError(
+                    f"{name} must be finite, got {_first(column, bad)}; "
+                    "did the student diverge, or is a target out of range?"
+                )
+        negative = self.loss < 0
+        if negative.any():
+            raise MentorNetError(
+                f"loss must be ≥ 0, got {_first(self.loss, negative)}; "
+                "a mentor reads unreduced cross-entropy or another non-negative loss"
+            )
+        _check_range("epoch", self.epoch, EPOCHS, "progress is a percentage, 0 first and 99 last")
+        if num_classes is not None:
+            _check_range(
+                "label", self.label, num_classes, f"the mentor knows {num_classes} classes"
+            )
+        return self
+
+    def _columns(self) -> Iterator[Tensor]:
+        return (getattr(self, field.name) for field in fields(self))
+
+
+def _column(value: Tensor | int, like: Tensor) -> Tensor:
+    column = torch.as_tensor(value, device=like.device)
+    return column.expand(like.shape[0]) if column.ndim == 0 else column
+
+
+def _first(values: Tensor, bad: Tensor) -> str:
+    where = bad.nonzero()[0].tolist()
+    return f"{values[tuple(where)].item():g} for sample {where[0]} of the batch"
+
+
+def _check_range(name: str, column: Tensor, end: int, why: str) -> None:
+    bad = (column < 0) | (column >= end)
+    if bad.any():
+        raise MentorNetError(f"{name} must be in 0–{end - 1}, got {_first(column, bad)}; {why}")

@@ -1,0 +1,64 @@
+"""Write whole files or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mentornet.errors import MentorNetError
+
+__all__ = ["as_json", "read_json", "write_bytes", "write_json", "write_text"]
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Put `content` at `path` in one move: a reader finds the old file or the new one, whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())  # noqa: PTH101
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, content: str) -> None:
+    """Put `content` at `path` in one move, as UTF-8."""
+    write_bytes(path, content.encode())
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Put `content` at `path` in one move, as JSON that diffs well."""
+    write_text(path, as_json(content))
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """`content` as we write it everywhere: indented, in the order given, no NaN."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file, or an error that names the file."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MentorNetError(f"{path} is missing") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise MentorNetError(f"{path} is not JSON ({error}); was it cut short?") from None
+    if not isinstance(content, dict):
+        raise MentorNetError(f"{path} must hold a JSON object, got {type(content).__name__}")
+    return content
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

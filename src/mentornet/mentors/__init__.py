@@ -1,0 +1,58 @@
+"""Mentors: the MentorNet, the networks it is compared with, and how they are taught."""
+
+from __future__ import annotations
+
+from mentornet.mentors.architectures import ARCHITECTURES, make_mentor
+from mentornet.mentors.batch_lstm import BatchLSTMConfig, BatchLSTMMentor
+from mentornet.mentors.bilstm import BiLSTMConfig, BiLSTMMentor
+from mentornet.mentors.cards import Card, read_card
+from mentornet.mentors.cnn import CNNConfig, CNNMentor
+from mentornet.mentors.fitting import (
+    FitConfig,
+    FitRecord,
+    Lesson,
+    error_of,
+    fit,
+    fit_curriculum,
+    fit_labels,
+)
+from mentornet.mentors.grid import enumerate_features
+from mentornet.mentors.logistic import LogisticMentor
+from mentornet.mentors.mentor import Mentor, MentorConfig
+from mentornet.mentors.mlp import MLPConfig, MLPMentor
+from mentornet.mentors.objectives import binary, explicit, implicit
+from mentornet.mentors.sampling import sample_weights
+from mentornet.mentors.store import load_mentor, save_mentor, shipped
+
+__all__ = [
+    "ARCHITECTURES",
+    "BatchLSTMConfig",
+    "BatchLSTMMentor",
+    "BiLSTMConfig",
+    "BiLSTMMentor",
+    "CNNConfig",
+    "CNNMentor",
+    "Card",
+    "FitConfig",
+    "FitRecord",
+    "Lesson",
+    "LogisticMentor",
+    "MLPConfig",
+    "MLPMentor",
+    "Mentor",
+    "MentorConfig",
+    "binary",
+    "enumerate_features",
+    "error_of",
+    "explicit",
+    "fit",
+    "fit_curriculum",
+    "fit_labels",
+    "implicit",
+    "load_mentor",
+    "make_mentor",
+    "read_card",
+    "sample_weights",
+    "save_mentor",
+    "shipped",
+]

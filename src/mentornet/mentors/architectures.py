@@ -1,0 +1,36 @@
+"""The mentors by name."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from mentornet.errors import MentorNetError
+from mentornet.mentors.batch_lstm import BatchLSTMMentor
+from mentornet.mentors.bilstm import BiLSTMMentor
+from mentornet.mentors.cnn import CNNMentor
+from mentornet.mentors.logistic import LogisticMentor
+from mentornet.mentors.mentor import Mentor
+from mentornet.mentors.mlp import MLPMentor
+from mentornet.names import did_you_mean, pick
+
+__all__ = ["ARCHITECTURES", "make_mentor"]
+
+ARCHITECTURES: dict[str, type[Mentor]] = {
+    mentor.name: mentor
+    for mentor in (LogisticMentor, MLPMentor, CNNMentor, BatchLSTMMentor, BiLSTMMentor)
+}
+"""In the order of the columns of the paper's App. D table."""
+
+
+def make_mentor(name: str, *, seed: int = 0, **sizes: int | bool) -> Mentor:
+    """A fresh mentor of the architecture called `name`.
+
+    >>> make_mentor("bilstm", history=10).num_parameters
+    2141
+    """
+    kind = pick(ARCHITECTURES, name, "architecture")
+    known = {field.name for field in fields(kind.config_type)}
+    for key in sizes:
+        if key not in known:
+            raise MentorNetError(f"{name} has no size {key!r}; {did_you_mean(key, known)}")
+    return kind(kind.config_type(**sizes), seed=seed)

@@ -1,0 +1,52 @@
+"""The recurrent network of App. D, which reads the samples of a batch one after another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.features import MentorFeatures
+from mentornet.mentors.lstm import LSTMEncoder
+from mentornet.mentors.mentor import Mentor, MentorConfig
+
+__all__ = ["BatchLSTMConfig", "BatchLSTMMentor"]
+
+
+@dataclass(frozen=True)
+class BatchLSTMConfig(MentorConfig):
+    """Args:
+    units: of the LSTM.
+    run: samples read in one go; a larger batch is read in several runs side by side.
+    """
+
+    units: int = 10
+    run: int = 32
+
+
+class BatchLSTMMentor(Mentor):
+    """g_m = σ(fc(h_i)), h_i the state of an LSTM that has read samples 1 … i of its run.
+
+    So a weight depends on the samples before it in the batch: of all mentors this is
+    the one that is not equivariant under permutation.
+    """
+
+    name: ClassVar[str] = "batch-lstm"
+    config_type: ClassVar[type[MentorConfig]] = BatchLSTMConfig
+    config: BatchLSTMConfig
+
+    def build(self) -> None:
+        inputs = 2 * self.config.history + 2
+        self.lstm = LSTMEncoder(inputs, self.config.units, directions=1)
+        self.fc = nn.Linear(self.config.units, 1)
+
+    def score(self, features: MentorFeatures) -> Tensor:
+        inputs = self._plain_inputs(features)
+        run = min(self.config.run, features.batch_size)
+        missing = -features.batch_size % run
+        padded = nn.functional.pad(inputs, (0, 0, 0, missing))
+        runs = padded.view(-1, run, inputs.shape[1])
+        states = torch.stack(self.lstm.states(runs.permute(1, 2, 0)), dim=1)
+        return self.fc(states.permute(2, 1, 0).flatten(0, 1))[: features.batch_size].squeeze(1)

@@ -1,0 +1,59 @@
+"""The MentorNet of the paper (Fig. 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.mentors.lstm import LSTMEncoder
+from mentornet.mentors.mentor import Mentor, MentorConfig
+
+__all__ = ["BiLSTMConfig", "BiLSTMMentor"]
+
+
+@dataclass(frozen=True)
+class BiLSTMConfig(MentorConfig):
+    """Sizes of the paper's network (App. D).
+
+    Args:
+        units: of the LSTM, each way.
+        label_embedding: numbers a label is turned into.
+        epoch_embedding: numbers an epoch percentage is turned into.
+        hidden: nodes of fc1.
+    """
+
+    units: int = 10
+    label_embedding: int = 2
+    epoch_embedding: int = 5
+    hidden: int = 20
+
+
+class BiLSTMMentor(Mentor):
+    """g_m = σ(fc2(tanh(fc1([LSTM→(z), LSTM←(z), emb(label), emb(epoch)])))).
+
+    The bidirectional LSTM reads (ℓ, ℓ − ℓ_pt) over the last T steps; its two last
+    hidden states, the label's and the epoch's embedding are concatenated.
+    """
+
+    name: ClassVar[str] = "bilstm"
+    config_type: ClassVar[type[MentorConfig]] = BiLSTMConfig
+    config: BiLSTMConfig
+
+    def build(self) -> None:
+        sizes = self.config
+        self.lstm = LSTMEncoder(inputs=2, units=sizes.units)
+        self.label = nn.Embedding(sizes.num_classes, sizes.label_embedding)
+        self.epoch = nn.Embedding(EPOCHS, sizes.epoch_embedding)
+        width = 2 * sizes.units + sizes.label_embedding + sizes.epoch_embedding
+        self.fc1 = nn.Linear(width, sizes.hidden)
+        self.fc2 = nn.Linear(sizes.hidden, 1)
+
+    def score(self, features: MentorFeatures) -> Tensor:
+        sequence = torch.stack([features.loss.T, features.difference.T], dim=1)
+        encoded = self.lstm(sequence).T
+        joined = torch.cat([encoded, self.label(features.label), self.epoch(features.epoch)], dim=1)
+        return self.fc2(torch.tanh(self.fc1(joined))).squeeze(1)

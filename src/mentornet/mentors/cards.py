@@ -1,0 +1,99 @@
+"""The card of a mentor: what it approximates, how well, and how it was made."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from mentornet.curricula import Curriculum, make_curriculum
+from mentornet.errors import MentorNetError
+from mentornet.files import read_json, write_json, write_text
+from mentornet.mentors.mentor import Mentor
+
+__all__ = ["CARD", "Card", "read_card", "write_card"]
+
+CARD = "card.json"
+
+
+@dataclass(frozen=True)
+class Card:
+    """Facts about a mentor that approximates a predefined curriculum.
+
+    Args:
+        curriculum: its name.
+        settings: its hyper-parameters.
+        objective: `implicit` or `explicit`.
+        mse: mean squared error to v* over `samples` enumerated samples.
+        samples: how many.
+        grid_seed: what they were drawn with.
+        command: what made it.
+        mentornet_version: with which version.
+        torch_version: and which torch.
+    """
+
+    curriculum: str
+    settings: dict[str, float | bool]
+    objective: str
+    mse: float
+    samples: int
+    grid_seed: int
+    command: str
+    mentornet_version: str
+    torch_version: str
+
+    def target(self) -> Curriculum:
+        """The curriculum it approximates."""
+        return make_curriculum(self.curriculum, **self.settings)
+
+
+def write_card(card: Card, mentor: Mentor, folder: Path, name: str) -> None:
+    """Write the card for programs (`card.json`) and for people (`README.md`).
+
+    Args:
+        card: the facts.
+        mentor: whose they are.
+        folder: where the mentor is saved.
+        name: what to call it by in `from_pretrained`.
+    """
+    write_json(folder / CARD, asdict(card))
+    write_text(folder / "README.md", _page(card, mentor, name))
+
+
+def read_card(folder: Path) -> Card:
+    """The card in a mentor's folder."""
+    content = read_json(folder / CARD)
+    missing = {field.name for field in fields(Card)} ^ content.keys()
+    if missing:
+        raise MentorNetError(f"{folder / CARD} has missing or unknown keys: {sorted(missing)}")
+    return Card(**content)
+
+
+def _page(card: Card, mentor: Mentor, name: str) -> str:
+    summary = (type(card.target()).__doc__ or "").strip().split("\n")[0]
+    settings = ", ".join(f"{name} = {value}" for name, value in card.settings.items()) or "none"
+    return f"""---
+license: apache-2.0
+library_name: mentornet
+tags: [mentornet, noisy-labels, curriculum-learning, sample-weighting]
+---
+
+# A mentor for the curriculum `{card.curriculum}`
+
+{summary}
+
+| | |
+|---|---|
+| approximates | `{card.curriculum}` |
+| settings | {settings} |
+| architecture | `{mentor.name}`, {mentor.num_parameters} parameters, history {mentor.config.history} |
+| mean squared error | {card.mse:.1e} over {card.samples:,} enumerated samples (seed {card.grid_seed}) |
+| objective | {card.objective} |
+| made by | `{card.command}` |
+| with | mentornet {card.mentornet_version}, torch {card.torch_version} |
+
+```python
+from mentornet import Mentor
+
+mentor = Mentor.from_pretrained("{name}")
+```
+"""

@@ -1,0 +1,51 @@
+"""The two-layer convolutional network with mean pooling of App. D."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.mentors.mentor import Mentor, MentorConfig
+
+__all__ = ["CNNConfig", "CNNMentor"]
+
+
+@dataclass(frozen=True)
+class CNNConfig(MentorConfig):
+    """Args:
+    channels: of both convolutions.
+    width: steps that a kernel spans (odd).
+    """
+
+    channels: int = 20
+    width: int = 3
+
+
+class CNNMentor(Mentor):
+    """g_m = σ(fc(mean_t(conv2(tanh(conv1(z)))))).
+
+    It convolves over the T steps; at every step it sees loss, difference, label and
+    epoch. The pooling makes it blind to when a loss occurred.
+    """
+
+    name: ClassVar[str] = "cnn"
+    config_type: ClassVar[type[MentorConfig]] = CNNConfig
+    config: CNNConfig
+
+    def build(self) -> None:
+        channels, width = self.config.channels, self.config.width
+        self.conv1 = nn.Conv1d(4, channels, width, padding="same")
+        self.conv2 = nn.Conv1d(channels, channels, width, padding="same")
+        self.fc = nn.Linear(channels, 1)
+
+    def score(self, features: MentorFeatures) -> Tensor:
+        label = features.label.to(features.loss.dtype) / self.config.num_classes
+        epoch = features.epoch.to(features.loss.dtype) / EPOCHS
+        steps = [features.loss, features.difference]
+        steps += [column[:, None].expand_as(features.loss) for column in (label, epoch)]
+        convolved = torch.tanh(self.conv2(torch.tanh(self.conv1(torch.stack(steps, dim=1)))))
+        return self.fc(convolved.mean(dim=2)).squeeze(1)

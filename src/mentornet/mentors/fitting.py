@@ -1,0 +1,248 @@
+"""Teaching a mentor: Θ* by Adam on an objective (§3.1, App. D)."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from mentornet.curricula import Curriculum
+from mentornet.errors import MentorNetError
+from mentornet.features import MentorFeatures
+from mentornet.mentors.mentor import Mentor
+from mentornet.mentors.objectives import Objective, binary, explicit, implicit
+from mentornet.randomness import generator
+
+__all__ = ["FitConfig", "FitRecord", "Lesson", "error_of", "fit", "fit_curriculum", "fit_labels"]
+
+_PROBE = 16_384  # rows that the error curve is taken on, where there are more
+_CHUNK = 16_384  # rows weighed at a time when the error of all is taken
+
+
+@dataclass(frozen=True)
+class FitConfig:
+    """How long and how fast to learn.
+
+    Args:
+        steps: of Adam; the learning rate rises over the first tenth and then falls
+            along a cosine.
+        batch_size: samples a step, drawn with replacement.
+        learning_rate: the highest.
+        evaluations: points of the error curve.
+        goal: stop once the error is at or below this.
+        patience: stop after this many evaluations without a new best.
+        seed: of the order of the samples.
+    """
+
+    steps: int = 6000
+    batch_size: int = 256
+    learning_rate: float = 0.1
+    evaluations: int = 50
+    goal: float = 0.0
+    patience: int = 25
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch_size", "evaluations", "patience"):
+            if getattr(self, name) < 1:
+                raise MentorNetError(f"{name} must be ≥ 1, got {getattr(self, name)}")
+        if not 0 < self.learning_rate < float("inf"):
+            raise MentorNetError(f"learning_rate must be > 0, got {self.learning_rate:g}")
+
+
+@dataclass
+class FitRecord:
+    """What happened: the error curve, how it ended, and how long it took.
+
+    `error` is that of the mentor as returned, over all samples it is judged on.
+    """
+
+    steps: list[int] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    stopped: Literal["all steps taken", "goal reached", "no improvement"] = "all steps taken"
+    error: float = float("nan")
+    seconds: float = 0.0
+
+    def plateaued(self, patience: int) -> bool:
+        """Whether the best error is at least `patience` evaluations old."""
+        best = self.errors.index(min(self.errors))
+        return len(self.errors) - 1 - best >= patience
+
+
+class Lesson(NamedTuple):
+    """Features and the weight that each of them should get, `(B,)`."""
+
+    features: MentorFeatures
+    target: Tensor
+
+    def rows(self, index: Tensor | slice) -> Lesson:
+        """The samples at `index`."""
+        return Lesson(self.features.rows(index), self.target[index])
+
+
+Progress = Callable[[int, float], None]
+"""Called at each evaluation with the step and the error."""
+
+
+def fit_curriculum(
+    mentor: Mentor,
+    curriculum: Curriculum,
+    features: MentorFeatures,
+    config: FitConfig | None = None,
+    *,
+    objective: Literal["implicit", "explicit"] = "implicit",
+    on_progress: Progress | None = None,
+) -> FitRecord:
+    """Teach `mentor` a predefined curriculum; the error is the MSE to v* either way.
+
+    Args:
+        mentor: trained in place; left as it was at its lowest error.
+        curriculum: the one to approximate.
+        features: the samples to learn from, usually `enumerate_features`.
+        config: see `FitConfig`.
+        objective: regress on v*, or minimise g·ℓ + G(g) (Eq. 4).
+        on_progress: see `Progress`.
+    """
+    lesson = Lesson(features, curriculum(features))
+    chosen = implicit if objective == "implicit" else explicit(curriculum)
+    return fit(mentor, lesson, chosen, error=implicit, config=config, on_progress=on_progress)
+
+
+def fit_labels(
+    mentor: Mentor,
+    features: MentorFeatures,
+    is_correct: Tensor,
+    config: FitConfig | None = None,
+    *,
+    held_out: float = 0.2,
+    on_progress: Progress | None = None,
+) -> FitRecord:
+    """Teach `mentor` which labels are correct; the error is the held-out cross-entropy.
+
+    Args:
+        mentor: trained in place; left as it was at its lowest error.
+        features: of the verified samples.
+        is_correct: whether the given label of each is correct, `(B,)`, boolean.
+        config: see `FitConfig`.
+        held_out: share of the samples that is judged on and not learned from.
+        on_progress: see `Progress`.
+    """
+    config = config or FitConfig()
+    count = features.batch_size
+    if is_correct.shape != (count,) or is_correct.dtype != torch.bool:
+        raise MentorNetError(
+            f"is_correct must be boolean of shape ({count},), "
+            f"got {is_correct.dtype} of shape {tuple(is_correct.shape)}"
+        )
+    if is_correct.all() or not is_correct.any():
+        raise MentorNetError(
+            "verified samples must include correct and wrong labels, "
+            f"got {count} that are all {'correct' if is_correct.all() else 'wrong'}"
+        )
+    kept_back = round(count * held_out)
+    if not 0 < kept_back < count:
+        raise MentorNetError(
+            f"held_out must leave samples on both sides, got {held_out:g} of {count} samples"
+        )
+    order = torch.randperm(count, generator=generator(config.seed, 1)).to(features.loss.device)
+    lesson = Lesson(features, is_correct.to(features.loss.dtype))
+    return fit(
+        mentor,
+        lesson.rows(order[kept_back:]),
+        binary,
+        error=binary,
+        judged_on=lesson.rows(order[:kept_back]),
+        config=config,
+        on_progress=on_progress,
+    )
+
+
+def fit(
+    mentor: Mentor,
+    lesson: Lesson,
+    objective: Objective,
+    *,
+    error: Objective,
+    judged_on: Lesson | None = None,
+    config: FitConfig | None = None,
+    on_progress: Progress | None = None,
+) -> FitRecord:
+    """Minimise the mean objective over `lesson`, and leave `mentor` at its lowest error.
+
+    Args:
+        mentor: trained in place.
+        lesson: what it learns from.
+        objective: what a step descends on.
+        error: what the curve shows and the early stop looks at.
+        judged_on: where the error is taken; on the lesson itself if None.
+        config: see `FitConfig`.
+        on_progress: see `Progress`.
+    """
+    config = config or FitConfig()
+    lesson.features.validated(mentor.config.num_classes if mentor.config.use_label else None)
+    judged_on = judged_on or lesson
+    probe = judged_on.rows(slice(_PROBE))
+    record, started = FitRecord(), time.perf_counter()
+    best = copy.deepcopy(mentor.state_dict())
+    every = max(1, config.steps // config.evaluations)
+    descend = _descent(mentor, lesson, objective, config)
+    for step in range(1, config.steps + 1):
+        descend()
+        if step % every and step != config.steps:
+            continue
+        record.steps.append(step)
+        record.errors.append(error_of(mentor, probe, error))
+        if record.errors[-1] == min(record.errors):
+            best = copy.deepcopy(mentor.state_dict())
+        if on_progress is not None:
+            on_progress(step, record.errors[-1])
+        if record.errors[-1] <= config.goal:
+            record.stopped = "goal reached"
+            break
+        if record.plateaued(config.patience):
+            record.stopped = "no improvement"
+            break
+    mentor.load_state_dict(best)
+    record.error = error_of(mentor, judged_on, error)
+    record.seconds = time.perf_counter() - started
+    return record
+
+
+@torch.no_grad()
+def error_of(mentor: Mentor, lesson: Lesson, error: Objective = implicit) -> float:
+    """The mean error over the lesson."""
+    count, total = lesson.features.batch_size, 0.0
+    for start in range(0, count, _CHUNK):
+        part = lesson.rows(slice(start, start + _CHUNK))
+        errors = error(mentor.logit(part.features), part.target, part.features)
+        total += errors.double().sum().item()
+    return total / count
+
+
+def _descent(
+    mentor: Mentor, lesson: Lesson, objective: Objective, config: FitConfig
+) -> Callable[[], None]:
+    """One step of Adam at each call."""
+    count, device = lesson.features.batch_size, lesson.features.loss.device
+    draw = generator(config.seed)
+    adam = torch.optim.Adam(mentor.parameters(), lr=config.learning_rate, fused=True)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        adam, config.learning_rate, total_steps=max(2, config.steps), pct_start=0.1,
+        div_factor=10, final_div_factor=100,
+    )  # fmt: skip
+    mentor.train()
+
+    def step() -> None:
+        rows = lesson.rows(torch.randint(count, (config.batch_size,), generator=draw).to(device))
+        loss = objective(mentor.logit(rows.features), rows.target, rows.features).mean()
+        adam.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        adam.step()
+        schedule.step()
+
+    return step

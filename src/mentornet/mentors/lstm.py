@@ -1,0 +1,65 @@
+"""An LSTM encoder that compiles without a graph break and suits tiny hidden states.
+
+`nn.LSTM` does neither: TorchDynamo refuses it, and at ten units its layout, with the
+batch outermost, takes about twice the time of this one on a CPU (`make bench`). Here the
+batch is innermost, so that every gate is one contiguous block, and both directions share
+each multiplication. The parameters are those of `nn.LSTM`, stacked over the directions.
+
+Shapes: D directions, F inputs, H units, B sequences, T steps.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["LSTMEncoder"]
+
+
+class LSTMEncoder(nn.Module):
+    """The hidden state after every step, or only the last: x `(T, F, B)` → h.
+
+    i, f, o = σ(W x + U h + b) and g = tanh(W x + U h + b), each with its own rows;
+    c ← f·c + i·g; h ← o·tanh(c). The first c and h are 0, so with T = 1 neither U nor
+    f takes part.
+
+    Args:
+        inputs: F.
+        units: H.
+        directions: 1, or 2 to read the sequence from its end as well.
+    """
+
+    def __init__(self, inputs: int, units: int, directions: int = 2) -> None:
+        super().__init__()
+        self.units, self.directions = units, directions
+        bound = units**-0.5
+        self.input = nn.Parameter(
+            torch.empty(directions, 4 * units, inputs).uniform_(-bound, bound)
+        )
+        self.hidden = nn.Parameter(
+            torch.empty(directions, 4 * units, units).uniform_(-bound, bound)
+        )
+        self.bias = nn.Parameter(torch.empty(directions, 4 * units, 1).uniform_(-bound, bound))
+
+    def forward(self, sequence: Tensor) -> Tensor:
+        """The last hidden state of each direction, `(D·H, B)`."""
+        return self.states(sequence)[-1]
+
+    def states(self, sequence: Tensor) -> list[Tensor]:
+        """The hidden states `(D·H, B)` in the order in which the steps were read."""
+        both = [sequence, sequence.flip(0)][: self.directions]
+        gates = self.input @ torch.stack(both, dim=1) + self.bias
+        sizes = [3 * self.units, self.units]
+        state: Tensor | None = None
+        cell: Tensor | None = None
+        states = []
+        for gate in gates.unbind(0):
+            if state is not None:
+                gate = torch.baddbmm(gate, self.hidden, state)
+            switches, candidate = gate.split(sizes, dim=1)
+            write, keep, show = switches.sigmoid().chunk(3, dim=1)
+            new = write * candidate.tanh()
+            cell = new if cell is None else torch.addcmul(new, keep, cell)
+            state = show * cell.tanh()
+            states.append(state.flatten(0, 1))
+        return states

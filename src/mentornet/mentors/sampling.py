@@ -1,0 +1,34 @@
+"""The probabilistic sampling layer: burn-in and random dropping of samples (§3.1, Fig. 1)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+__all__ = ["sample_weights"]
+
+
+def sample_weights(
+    weight: Tensor, draws: Tensor, *, drop_rate: float | Tensor, burn_in: bool | Tensor = False
+) -> Tensor:
+    """v ← r during burn-in, v ← r·v after it, with r = 1(u ≥ p) ~ Bernoulli(1 − p).
+
+    The draws come from outside, so the layer is a pure function that compiles, and
+    `burn_in` and `drop_rate` may be tensors that a step never has to wait for.
+
+    Args:
+        weight: v from the mentor's last fully connected layer, `(B,)`.
+        draws: u, uniform in [0, 1), `(B,)`.
+        drop_rate: p in [0, 1], the share of samples that is dropped.
+        burn_in: whether the student is still in its burn-in, where every sample that
+            is not dropped counts in full.
+
+    >>> v, u = torch.tensor([0.5, 0.5, 0.5]), torch.tensor([0.1, 0.4, 0.9])
+    >>> sample_weights(v, u, drop_rate=0.3)
+    tensor([0.0000, 0.5000, 0.5000])
+    >>> sample_weights(v, u, drop_rate=0.3, burn_in=True)
+    tensor([0., 1., 1.])
+    """
+    kept = (draws >= drop_rate).to(weight.dtype)
+    starting = torch.as_tensor(burn_in, device=weight.device)
+    return torch.where(starting, kept, kept * weight)

@@ -1,0 +1,118 @@
+"""A mentor as a folder: `config.json`, `model.safetensors`, and its card."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+
+from mentornet.errors import MentorNetError
+from mentornet.files import read_json, write_bytes, write_json
+from mentornet.mentors.architectures import ARCHITECTURES, make_mentor
+from mentornet.mentors.mentor import Mentor
+from mentornet.names import did_you_mean, pick
+from mentornet.version import __version__
+
+__all__ = ["CONFIG", "FORMAT", "PRETRAINED", "WEIGHTS", "load_mentor", "save_mentor", "shipped"]
+
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+FORMAT = 1
+"""Counts up when a folder written now could not be read by an older version."""
+
+PRETRAINED = Path(__file__).parent / "pretrained"
+
+
+def shipped() -> dict[str, Path]:
+    """The folders of the mentors inside the package, by name."""
+    return {path.parent.name: path.parent for path in sorted(PRETRAINED.glob(f"*/{CONFIG}"))}
+
+
+def save_mentor(mentor: Mentor, folder: Path) -> None:
+    """Write `mentor` into `folder`, each file whole or not at all.
+
+    The weights carry a copy of the config, so that files of two mentors in one folder,
+    after a crash between the two, are found out when they are read.
+    """
+    config = _describe(mentor)
+    tensors = {name: tensor.contiguous() for name, tensor in mentor.state_dict().items()}
+    write_bytes(folder / WEIGHTS, save(tensors, metadata={"config": json.dumps(config)}))
+    write_json(folder / CONFIG, config)
+
+
+def load_mentor(name_or_path: str | Path) -> Mentor:
+    """The mentor of that shipped name or in that folder, on the CPU, ready to weigh."""
+    folder = _find(name_or_path)
+    config = read_json(folder / CONFIG)
+    _check_format(config, folder)
+    mentor = _from_config(config, folder)
+    tensors, written_with = _read_weights(folder / WEIGHTS)
+    if written_with is not None and json.loads(written_with) != config:
+        raise MentorNetError(
+            f"{folder / CONFIG} and {WEIGHTS} do not belong together; save the mentor again"
+        )
+    try:
+        mentor.load_state_dict(tensors, assign=False)
+    except RuntimeError as error:
+        raise MentorNetError(
+            f"{folder / WEIGHTS} does not hold a {mentor.name!r} mentor of the sizes in {CONFIG}: {error}"
+        ) from None
+    return mentor.eval().requires_grad_(False)
+
+
+def _describe(mentor: Mentor) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "mentornet_version": __version__,
+        "architecture": mentor.name,
+        **asdict(mentor.config),
+    }
+
+
+def _find(name_or_path: str | Path) -> Path:
+    folder = Path(name_or_path)
+    if folder.is_dir():
+        return folder
+    known = shipped()
+    if str(name_or_path) in known:
+        return known[str(name_or_path)]
+    raise MentorNetError(
+        f"no mentor {str(name_or_path)!r}: neither a folder nor one that ships; "
+        f"{did_you_mean(str(name_or_path), known)}"
+    )
+
+
+def _check_format(config: dict[str, Any], folder: Path) -> None:
+    written = config.get("format")
+    if not isinstance(written, int):
+        raise MentorNetError(f"{folder / CONFIG} has no format number; is it a mentor's folder?")
+    if written > FORMAT:
+        raise MentorNetError(
+            f"{folder} was written by mentornet {config.get('mentornet_version')} in format "
+            f"{written}; this is {__version__}, which reads up to {FORMAT}: upgrade mentornet"
+        )
+
+
+def _from_config(config: dict[str, Any], folder: Path) -> Mentor:
+    sizes = dict(config)
+    for key in ("format", "mentornet_version"):
+        sizes.pop(key, None)
+    name = sizes.pop("architecture", None)
+    pick(ARCHITECTURES, str(name), f"architecture in {folder / CONFIG}:")
+    return make_mentor(str(name), **sizes)
+
+
+def _read_weights(path: Path) -> tuple[dict[str, torch.Tensor], str | None]:
+    if not path.is_file():
+        raise MentorNetError(f"{path} is missing")
+    try:
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return tensors, (file.metadata() or {}).get("config")
+    except SafetensorError as error:
+        raise MentorNetError(f"{path} cannot be read ({error}); was it cut short?") from None

@@ -1,0 +1,33 @@
+"""Look up a thing by its name, and offer the closest one when there is none."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from mentornet.errors import MentorNetError
+
+__all__ = ["did_you_mean", "pick"]
+
+T = TypeVar("T")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The tail of an error message: the closest known name, then all of them.
+
+    >>> did_you_mean("linaer", ["focal", "linear"])
+    "did you mean 'linear'? Known: focal, linear"
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}Known: {', '.join(names)}"
+
+
+def pick(table: Mapping[str, T], name: str, what: str) -> T:
+    """The entry called `name`, or an error that says what `table` does hold."""
+    try:
+        return table[name]
+    except KeyError:
+        raise MentorNetError(f"unknown {what} {name!r}; {did_you_mean(name, table)}") from None
