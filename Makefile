@@ -37,8 +37,17 @@ format: setup
 bench: setup
 	$(BIN)/python -m benchmarks.mentor_cost
 
-mentors: setup
-	$(BIN)/python -m mentornet.mentors.make_pretrained
+# The mentors that ship read no label, so that they serve any number of classes.
+PRETRAINED := src/mentornet/mentors/pretrained
+CURRICULA := uniform self-paced linear pd focal hard-negative-mining prediction-variance \
+	temporal-mixture huber log-sum lorentzian
+prediction-variance := --history 10
+
+mentors: setup $(CURRICULA:%=mentor-%)
+
+mentor-%:
+	$(BIN)/mentornet fit-mentor --curriculum $* $($*) --no-use-label --num-classes 1 \
+		--steps 20000 --out $(PRETRAINED)/$* --overwrite
 
 table6: setup
 	$(BIN)/mentornet reproduce table6

@@ -14,11 +14,13 @@ from rich.console import Console
 
 from mentornet.cli.progress import bar
 from mentornet.cli.settings import parse_settings
-from mentornet.curricula import make_curriculum
+from mentornet.curricula import Curriculum, make_curriculum
 from mentornet.errors import MentorNetError
 from mentornet.mentors import FitConfig, FitRecord, enumerate_features, fit_curriculum, make_mentor
 from mentornet.mentors.cards import Card, write_card
 from mentornet.mentors.mentor import Mentor
+from mentornet.mentors.objectives import explicit
+from mentornet.mentors.store import PRETRAINED
 from mentornet.version import __version__
 
 __all__ = ["FitMentor"]
@@ -90,6 +92,7 @@ class FitMentor:
         )
         config = FitConfig(steps=self.steps, learning_rate=self.learning_rate, seed=self.seed)
         self._check_out()
+        _try(mentor, curriculum, self.objective)
         features = enumerate_features(
             self.samples, history=self.history, num_classes=self.num_classes
         )
@@ -131,6 +134,10 @@ class FitMentor:
             words += ["--seed", str(self.seed)]
         return shlex.join([*words, "--out", self.out.as_posix()])
 
+    def _name(self) -> str:
+        """What to load it by: its folder, or its name if it is one of those that ship."""
+        return self.out.name if self.out.resolve().parent == PRETRAINED else self.out.as_posix()
+
     def _check_out(self) -> None:
         if self.out.exists() and not self.out.is_dir():
             raise MentorNetError(f"--out must be a folder, got the file {self.out}")
@@ -145,7 +152,7 @@ class FitMentor:
         with tempfile.TemporaryDirectory(dir=self.out.parent, prefix=f".{self.out.name}.") as made:
             whole = Path(made) / "mentor"
             mentor.save_pretrained(whole)
-            write_card(card, mentor, whole, self.out.as_posix())
+            write_card(card, mentor, whole, self._name())
             if self.out.exists():
                 self.out.rename(Path(made) / "before")
             shutil.move(whole, self.out)
@@ -156,3 +163,11 @@ class FitMentor:
             f"MSE {record.error:.1e} over {self.samples:,} samples, "
             f"{record.seconds:.0f} s ({record.stopped})"
         )
+
+
+def _try(mentor: Mentor, curriculum: Curriculum, objective: str) -> None:
+    """Weigh one sample, so that what cannot work is said before work starts."""
+    one = enumerate_features(1, history=mentor.config.history)
+    curriculum(one)
+    if objective == "explicit":
+        explicit(curriculum)

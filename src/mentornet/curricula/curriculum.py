@@ -48,7 +48,7 @@ class Curriculum(ABC):
     def weight(self, features: MentorFeatures) -> Tensor:
         """v*(z) `(B,)` of the dtype of the loss: 1 learn it, 0 leave it out."""
 
-    def penalty(self, weight: Tensor, features: MentorFeatures) -> Tensor:
+    def penalty(self, weight: Tensor, features: MentorFeatures) -> Tensor:  # noqa: ARG002
         """G(v; λ), each sample's term of the sum, `(B,)`; v* minimises v·ℓ + G(v; λ)."""
         raise MentorNetError(
             f"{self.name} has no known G; fit it to its weights instead (implicit)"

@@ -14,7 +14,7 @@ def threshold(features: MentorFeatures, lambda1: float, *, relative: bool) -> Te
     """λ of every sample, `(B,)`: `lambda1`, plus ℓ_pt if `relative`.
 
     A relative λ follows the student: as its losses fall, so does the bar. That is
-    the paper's reading of λ in its Fig. 5, and the "age" of self-paced learning.
+    the paper's reading of λ in its Fig. 4, and the "age" of self-paced learning.
     """
     loss = features.current_loss
     return features.percentile + lambda1 if relative else torch.full_like(loss, lambda1)

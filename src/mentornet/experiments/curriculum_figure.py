@@ -1,26 +1,51 @@
-"""The weight as a surface, and the robust loss that it implies (Fig. 2 and 5)."""
+"""The weight as a surface, and the robust loss that it implies (Fig. 2 and 4)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-import matplotlib as mpl
 import torch
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.axes3d import Axes3D
 from torch import Tensor
 
 from mentornet.curricula import Huber, LogSum, implied_loss
-from mentornet.experiments.style import _LOOK, COLOURS, LINES, figure
+from mentornet.experiments.style import COLOURS, LINES, figure, look
 from mentornet.features import MentorFeatures
 
-__all__ = ["draw_curriculum"]
+__all__ = ["Weigh", "draw_curriculum"]
 
 Weigh = Callable[[MentorFeatures], Tensor]
 
 _LOSS = torch.linspace(0, 6, 121)
 _DIFFERENCE = torch.linspace(-3, 3, 121)
+_SAME = 0.02  # implied losses closer than this are drawn as one line
 
 
+@dataclass(frozen=True)
+class _View:
+    """Where in the feature space the pictures are taken."""
+
+    history: int
+    percentile: float
+
+    def features(self, loss: Tensor, difference: Tensor, epoch: int) -> MentorFeatures:
+        """Features with `loss` and `difference` now, and the view's percentile before."""
+        steps = torch.full((len(loss), self.history), self.percentile)
+        steps[:, -1] = loss
+        differences = steps - (loss - difference)[:, None]
+        differences[:, -1] = difference  # exactly: a step may lie there
+        label = torch.zeros(len(loss), dtype=torch.long)
+        return MentorFeatures(steps, differences, label, torch.full_like(label, epoch))
+
+    def along_loss(self, epoch: int) -> MentorFeatures:
+        """Features whose loss runs through the range of the picture at the percentile."""
+        return self.features(_LOSS, _LOSS - self.percentile, epoch)
+
+
+@torch.no_grad()
 def draw_curriculum(
     weigh: Weigh,
     title: str,
@@ -29,7 +54,7 @@ def draw_curriculum(
     history: int = 1,
     percentile: float = 2.0,
 ) -> Figure:
-    """v over loss and difference at each of `epochs`, and ρ(ℓ) beside the classical ones.
+    """V over loss and difference at each of `epochs`, and ρ(ℓ) beside the classical ones.
 
     Args:
         weigh: a curriculum's `weight` or a mentor.
@@ -38,77 +63,62 @@ def draw_curriculum(
         history: T; earlier steps are drawn at the percentile.
         percentile: ℓ_pt that ρ is drawn at.
     """
-    panels = len(epochs) + 1
-    with mpl.rc_context(_LOOK):
-        drawn = figure(3.4 * panels + 0.8, 3.9)
+    panels, view = len(epochs) + 1, _View(history, percentile)
+    with look():
+        drawn = figure(3.5 * panels + 0.5, 3.9)
         drawn.suptitle(title)
         for place, epoch in enumerate(epochs, start=1):
-            _draw_surface(drawn, (1, panels, place), weigh, epoch, history, percentile)
-        _draw_implied_loss(drawn, (1, panels, panels), weigh, epochs, history, percentile)
+            axes = drawn.add_subplot(1, panels, place, projection="3d")
+            assert isinstance(axes, Axes3D)
+            _draw_surface(axes, weigh, view, epoch)
+        _draw_implied_loss(drawn.add_subplot(1, panels, panels), weigh, view, epochs)
     return drawn
 
 
-def _draw_surface(
-    drawn: Figure,
-    place: tuple[int, int, int],
-    weigh: Weigh,
-    epoch: int,
-    history: int,
-    percentile: float,
-) -> None:
+def _draw_surface(axes: Axes3D, weigh: Weigh, view: _View, epoch: int) -> None:
     loss, difference = torch.meshgrid(_LOSS, _DIFFERENCE, indexing="ij")
-    features = _features(
-        loss.flatten(), loss.flatten() - difference.flatten(), epoch, history, percentile
-    )
-    with torch.no_grad():
-        weight = weigh(features).view_as(loss)
-    axes = drawn.add_subplot(*place, projection="3d")
-    axes.plot_surface(  # type: ignore[attr-defined]
+    features = view.features(loss.flatten(), difference.flatten(), epoch)
+    weight = weigh(features).view_as(loss)
+    axes.plot_surface(
         loss.numpy(), difference.numpy(), weight.numpy(), cmap="viridis", vmin=0, vmax=1,
-        rcount=61, ccount=61, linewidth=0, antialiased=True,
+        rcount=121, ccount=121, linewidth=0, antialiased=False,
     )  # fmt: skip
-    axes.set(
-        title=f"epoch {epoch} %", xlabel="loss ℓ", ylabel="difference ℓ − ℓ_pt",
-        zlabel="weight v", zlim=(0, 1),
-    )  # fmt: skip
-    axes.view_init(elev=28, azim=35)  # type: ignore[attr-defined]
+    axes.set(title=f"epoch {epoch} %", xlabel="loss ℓ", zlabel="weight v", zlim=(0, 1))
+    axes.set_ylabel(r"difference $\ell - \ell_{pt}$")
+    axes.view_init(elev=28, azim=35)
+    axes.set_box_aspect(None, zoom=0.84)
 
 
-def _draw_implied_loss(
-    drawn: Figure,
-    place: tuple[int, int, int],
-    weigh: Weigh,
-    epochs: Sequence[int],
-    history: int,
-    percentile: float,
-) -> None:
-    axes = drawn.add_subplot(*place)
-    features = _features(_LOSS, torch.full_like(_LOSS, percentile), epochs[0], history, percentile)
+def _draw_implied_loss(axes: Axes, weigh: Weigh, view: _View, epochs: Sequence[int]) -> None:
+    features = view.along_loss(epochs[0])
     for name, robust, colour, line in (
         ("cross-entropy", _LOSS, COLOURS[6], LINES[3]),
         ("Huber (λ = 1)", Huber().implied_loss(features), COLOURS[4], LINES[2]),
         ("log-sum (λ = ε = 1)", LogSum().implied_loss(features), COLOURS[2], LINES[1]),
     ):
         axes.plot(_LOSS, robust, label=name, color=colour, linestyle=line, linewidth=1.4)
-    curves: dict[int, Tensor] = {}
-    for epoch in epochs:
-        at = _features(_LOSS, torch.full_like(_LOSS, percentile), epoch, history, percentile)
-        with torch.no_grad():
-            curves[epoch] = implied_loss(weigh, at)
-    same = all(torch.allclose(curve, curves[epochs[0]], atol=0.02) for curve in curves.values())
-    for epoch, colour in zip(epochs[:1] if same else epochs, (0, 1, 3, 5), strict=False):
-        name = "this curriculum" if same else f"this one, epoch {epoch} %"
-        axes.plot(_LOSS, curves[epoch], label=name, color=COLOURS[colour], linewidth=2.4)
-    axes.set(
-        title=f"implied loss at ℓ_pt = {percentile:g}", xlabel="loss ℓ",
-        ylabel="ρ(ℓ) = ∫ v", xlim=(0, 6), ylim=(0, 6),
-    )  # fmt: skip
+    groups = _distinct_curves(weigh, view, epochs)
+    for index, (curve, alike) in enumerate(groups):
+        when = "" if len(groups) == 1 else f", epoch {', '.join(map(str, alike))} %"
+        colour = (COLOURS[0], COLOURS[1], COLOURS[3], COLOURS[5])[index % 4]
+        axes.plot(_LOSS, curve, label=f"this weighting{when}", color=colour, linewidth=2.4)
+    axes.set(xlabel="loss ℓ", xlim=(0, 6), ylim=(0, 6))
+    axes.set_ylabel(r"$\rho(\ell) = \int_0^\ell v\,dx$")
+    axes.set_title(rf"implied loss at $\ell_{{pt}}$ = {view.percentile:g}")
     axes.legend(loc="upper left", fontsize=8)
 
 
-def _features(
-    loss: Tensor, level: Tensor, epoch: int, history: int, percentile: float
-) -> MentorFeatures:
-    before = torch.full((len(loss), history - 1), percentile)
-    steps = torch.cat([before, loss[:, None]], dim=1)
-    return MentorFeatures.from_loss(steps, percentile=level, epoch=epoch)
+def _distinct_curves(
+    weigh: Weigh, view: _View, epochs: Sequence[int]
+) -> list[tuple[Tensor, list[int]]]:
+    """ρ at every epoch, those that look the same as one, with the epochs they belong to."""
+    groups: list[tuple[Tensor, list[int]]] = []
+    for epoch in epochs:
+        curve = implied_loss(weigh, view.along_loss(epoch))
+        for other, alike in groups:
+            if (curve - other).abs().max() < _SAME:
+                alike.append(epoch)
+                break
+        else:
+            groups.append((curve, [epoch]))
+    return groups

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from scipy import stats
 
-__all__ = ["Estimate", "estimate"]
+__all__ = ["Estimate", "estimate", "parse_estimate"]
 
 
 class Estimate(NamedTuple):
@@ -34,6 +34,17 @@ def estimate(values: Sequence[float], confidence: float = 0.9) -> Estimate:
         return Estimate(mean, float("nan"), n)
     error = statistics.stdev(values) / n**0.5
     return Estimate(mean, float(stats.t.ppf((1 + confidence) / 2, n - 1)) * error, n)
+
+
+def parse_estimate(text: str, n: int) -> Estimate:
+    """The estimate that prints as `text`.
+
+    >>> parse_estimate("1.6±0.5E-6", n=5)
+    Estimate(mean=1.6e-06, half_width=5e-07, n=5)
+    """
+    numbers, exponent = text.split("E")
+    mean, half_width = numbers.split("±")
+    return Estimate(float(f"{mean}E{exponent}"), float(f"{half_width}E{exponent}"), n)
 
 
 def _scientific(mean: float, half_width: float) -> str:

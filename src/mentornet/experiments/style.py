@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -11,7 +13,7 @@ from matplotlib.figure import Figure
 
 from mentornet.files import write_bytes
 
-__all__ = ["COLOURS", "LINES", "figure", "save"]
+__all__ = ["COLOURS", "LINES", "figure", "look", "save"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's, which people of any colour vision can tell apart."""
@@ -19,7 +21,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 """A dash pattern for each colour, for print without any."""
 
-_LOOK = {
+_LOOK: dict[Any, Any] = {
     "axes.grid": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -33,18 +35,22 @@ _LOOK = {
 }
 
 
+def look() -> AbstractContextManager[None]:
+    """Inside, what is drawn has our look; outside, matplotlib is as it was."""
+    return mpl.rc_context(_LOOK)
+
+
 def figure(width: float, height: float) -> Figure:
-    """An empty figure of that size in inches, in our look; no global state is touched."""
-    with mpl.rc_context(_LOOK):
-        made = Figure(figsize=(width, height), layout="constrained", facecolor="white")
-        FigureCanvasAgg(made)
+    """An empty figure of that size in inches."""
+    made = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    FigureCanvasAgg(made)
     return made
 
 
 def save(drawn: Figure, path: Path) -> list[Path]:
     """Write `path`.png and `path`.svg, the same bytes for the same figure."""
     written = []
-    with mpl.rc_context(_LOOK):
+    with look():
         for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
             buffer = io.BytesIO()
             drawn.savefig(buffer, format=kind, dpi=150, metadata=metadata)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mentornet.experiments.style import _LOOK, COLOURS, LINES, figure
+from mentornet.experiments.style import COLOURS, LINES, figure, look
 from mentornet.experiments.table6 import EXPLICIT
 from mentornet.mentors import ARCHITECTURES
 
@@ -28,7 +27,7 @@ def draw_architectures(
     table: dict[str, Any], rows: tuple[str, ...] = ("hard-negative-mining", "temporal-mixture")
 ) -> Figure:
     """Mean error of the five architectures over the epochs, a panel a weighting."""
-    with mpl.rc_context(_LOOK):
+    with look():
         drawn = figure(9, 3.6)
         for axes, row in zip(drawn.subplots(1, len(rows)), rows, strict=True):
             for index, arch in enumerate(ARCHITECTURES):
@@ -39,7 +38,7 @@ def draw_architectures(
 
 def draw_objectives(table: dict[str, Any]) -> Figure:
     """Mean error of the bi-LSTM under the two ways of training, a panel a weighting."""
-    with mpl.rc_context(_LOOK):
+    with look():
         drawn = figure(9, 3.6)
         for axes, row in zip(drawn.subplots(1, len(EXPLICIT)), EXPLICIT, strict=True):
             for index, objective in enumerate(("explicit", "implicit")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 from mentornet.errors import MentorNetError
 from mentornet.mentors.batch_lstm import BatchLSTMMentor
@@ -22,7 +23,7 @@ ARCHITECTURES: dict[str, type[Mentor]] = {
 """In the order of the columns of the paper's App. D table."""
 
 
-def make_mentor(name: str, *, seed: int = 0, **sizes: int | bool) -> Mentor:
+def make_mentor(name: str, *, seed: int = 0, **sizes: Any) -> Mentor:
     """A fresh mentor of the architecture called `name`.
 
     >>> make_mentor("bilstm", history=10).num_parameters

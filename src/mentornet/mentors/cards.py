@@ -70,7 +70,18 @@ def read_card(folder: Path) -> Card:
 
 def _page(card: Card, mentor: Mentor, name: str) -> str:
     summary = (type(card.target()).__doc__ or "").strip().split("\n")[0]
-    settings = ", ".join(f"{name} = {value}" for name, value in card.settings.items()) or "none"
+    facts = {
+        "approximates": f"`{card.curriculum}`",
+        "settings": ", ".join(f"{key} = {value}" for key, value in card.settings.items()) or "none",
+        "architecture": f"`{mentor.name}`, {mentor.num_parameters} parameters",
+        "history": f"{mentor.config.history}",
+        "mean squared error": f"{card.mse:.1e} over {card.samples:,} enumerated samples "
+        f"(seed {card.grid_seed})",
+        "objective": card.objective,
+        "made by": f"`{card.command}`",
+        "with": f"mentornet {card.mentornet_version}, torch {card.torch_version}",
+    }
+    rows = "\n".join(f"| {name} | {fact} |" for name, fact in facts.items())
     return f"""---
 license: apache-2.0
 library_name: mentornet
@@ -83,13 +94,7 @@ tags: [mentornet, noisy-labels, curriculum-learning, sample-weighting]
 
 | | |
 |---|---|
-| approximates | `{card.curriculum}` |
-| settings | {settings} |
-| architecture | `{mentor.name}`, {mentor.num_parameters} parameters, history {mentor.config.history} |
-| mean squared error | {card.mse:.1e} over {card.samples:,} enumerated samples (seed {card.grid_seed}) |
-| objective | {card.objective} |
-| made by | `{card.command}` |
-| with | mentornet {card.mentornet_version}, torch {card.torch_version} |
+{rows}
 
 ```python
 from mentornet import Mentor

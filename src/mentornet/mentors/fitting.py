@@ -231,8 +231,9 @@ def _descent(
     count, device = lesson.features.batch_size, lesson.features.loss.device
     draw = generator(config.seed)
     adam = torch.optim.Adam(mentor.parameters(), lr=config.learning_rate, fused=True)
+    total = max(4, config.steps)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        adam, config.learning_rate, total_steps=max(2, config.steps), pct_start=0.1,
+        adam, config.learning_rate, total_steps=total, pct_start=max(0.1, 2 / total),
         div_factor=10, final_div_factor=100,
     )  # fmt: skip
     mentor.train()
@@ -241,7 +242,7 @@ def _descent(
         rows = lesson.rows(torch.randint(count, (config.batch_size,), generator=draw).to(device))
         loss = objective(mentor.logit(rows.features), rows.target, rows.features).mean()
         adam.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         adam.step()
         schedule.step()
 

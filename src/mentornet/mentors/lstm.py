@@ -49,14 +49,12 @@ class LSTMEncoder(nn.Module):
         """The hidden states `(D·H, B)` in the order in which the steps were read."""
         both = [sequence, sequence.flip(0)][: self.directions]
         gates = self.input @ torch.stack(both, dim=1) + self.bias
-        sizes = [3 * self.units, self.units]
         state: Tensor | None = None
         cell: Tensor | None = None
         states = []
-        for gate in gates.unbind(0):
-            if state is not None:
-                gate = torch.baddbmm(gate, self.hidden, state)
-            switches, candidate = gate.split(sizes, dim=1)
+        for read in gates.unbind(0):
+            gate = read if state is None else torch.baddbmm(read, self.hidden, state)
+            switches, candidate = gate[:, : 3 * self.units], gate[:, 3 * self.units :]
             write, keep, show = switches.sigmoid().chunk(3, dim=1)
             new = write * candidate.tanh()
             cell = new if cell is None else torch.addcmul(new, keep, cell)

@@ -39,7 +39,10 @@ class MentorConfig:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if name != "use_label" and (not isinstance(value, int) or value < 1):
+            if name == "use_label":
+                if not isinstance(value, bool):
+                    raise MentorNetError(f"use_label must be true or false, got {value!r}")
+            elif not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise MentorNetError(f"{name} must be a whole number ≥ 1, got {value!r}")
 
 
@@ -92,7 +95,7 @@ class Mentor(nn.Module, ABC):
         drop_rate: float | Tensor = 0.0,
         burn_in: bool | Tensor = False,
     ) -> Tensor:
-        """v `(B,)` in [0, 1], of the dtype of the loss.
+        """V `(B,)` in [0, 1], of the dtype of the loss.
 
         Args:
             features: z.
@@ -108,7 +111,7 @@ class Mentor(nn.Module, ABC):
 
     @torch.no_grad()
     def weigh(self, features: MentorFeatures) -> Tensor:
-        """v `(B,)` without gradient, or an error that names the value that cannot be."""
+        """V `(B,)` without gradient, or an error that names the value that cannot be."""
         weight: Tensor = self(
             features.validated(self.config.num_classes if self.config.use_label else None)
         )

@@ -11,7 +11,7 @@ __all__ = ["sample_weights"]
 def sample_weights(
     weight: Tensor, draws: Tensor, *, drop_rate: float | Tensor, burn_in: bool | Tensor = False
 ) -> Tensor:
-    """v ← r during burn-in, v ← r·v after it, with r = 1(u ≥ p) ~ Bernoulli(1 − p).
+    """V ← r during burn-in, v ← r·v after it, with r = 1(u ≥ p) ~ Bernoulli(1 − p).
 
     The draws come from outside, so the layer is a pure function that compiles, and
     `burn_in` and `drop_rate` may be tensors that a step never has to wait for.

@@ -60,7 +60,8 @@ def load_mentor(name_or_path: str | Path) -> Mentor:
         mentor.load_state_dict(tensors, assign=False)
     except RuntimeError as error:
         raise MentorNetError(
-            f"{folder / WEIGHTS} does not hold a {mentor.name!r} mentor of the sizes in {CONFIG}: {error}"
+            f"{folder / WEIGHTS} does not hold a {mentor.name!r} mentor of the sizes in "
+            f"{CONFIG}: {error}"
         ) from None
     return mentor.eval().requires_grad_(False)
 

@@ -1,0 +1,153 @@
+"""The commands as a user types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from mentornet import CURRICULA, Mentor, enumerate_features
+from mentornet.cli import main
+from mentornet.mentors import Lesson, error_of, read_card
+
+QUICK = ["--steps", "20", "--samples", "1000"]
+
+
+def fit_to(out: Path, *words: str) -> list[str]:
+    return ["fit-mentor", "--curriculum", "linear", "--out", str(out), *QUICK, *words]
+
+
+def test_fit_mentor_writes_a_mentor_and_its_card(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "linear"
+    assert main(fit_to(out, "--arch", "mlp", "--set", "lambda1=0.5", "lambda2=2")) == 0
+    assert {path.name for path in out.iterdir()} == {
+        "README.md",
+        "card.json",
+        "config.json",
+        "model.safetensors",
+    }
+    mentor, card = Mentor.from_pretrained(out), read_card(out)
+    assert mentor.name == "mlp"
+    assert card.settings == {"lambda1": 0.5, "lambda2": 2, "relative": False}
+    features = enumerate_features(1000)
+    lesson = Lesson(features, card.target()(features))
+    assert error_of(mentor, lesson) == pytest.approx(card.mse)
+    printed = capsys.readouterr()
+    assert f"{card.mse:.1e}" in printed.out
+    assert list(tmp_path.iterdir()) == [out]  # nothing half-written beside it
+
+
+def test_the_command_on_a_card_makes_the_same_mentor(tmp_path: Path) -> None:
+    out, again = tmp_path / "one", tmp_path / "two"
+    assert main(fit_to(out, "--history", "2", "--no-use-label", "--seed", "3")) == 0
+    words = read_card(out).command.split()
+    assert words[:2] == ["mentornet", "fit-mentor"]
+    assert main([*words[1:-1], str(again)]) == 0
+    one, two = (Mentor.from_pretrained(folder).state_dict() for folder in (out, again))
+    assert all(torch.equal(one[name], two[name]) for name in one)
+
+
+def test_overwrite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "mentor"
+    assert main(fit_to(out)) == 0
+    (out / "mine.txt").write_text("keep me")
+    assert main(fit_to(out)) == 2
+    assert "is not empty" in capsys.readouterr().err
+    assert (out / "mine.txt").exists()
+    assert main(fit_to(out, "--overwrite", "--arch", "logistic")) == 0
+    assert Mentor.from_pretrained(out).name == "logistic"
+
+
+def test_mentors_lists_what_ships(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mentors"]) == 0
+    printed = capsys.readouterr().out
+    for name in CURRICULA:
+        assert name.split("-")[0] in printed
+
+
+@pytest.mark.parametrize("words", [["curriculum", "pd", "--set", "lambda2=2"], ["mentor", "pd"]])
+def test_plot(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plot", *words, "--epochs", "0", "99", "--out", str(tmp_path)]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"pd.png", "pd.svg"}
+    assert "pd.png" in capsys.readouterr().out.replace("\n", "")
+
+
+@pytest.mark.parametrize("name", CURRICULA)
+def test_every_curriculum_can_be_plotted(name: str, tmp_path: Path) -> None:
+    assert main(["plot", "curriculum", name, "--epochs", "0", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / f"{name}.png").stat().st_size > 10_000
+
+
+def test_reproduce_table6(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["reproduce", "table6", "--repeats", "2", "--steps", "4", "--samples", "300"]
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    table = json.loads((tmp_path / "table6.json").read_text())
+    assert len(table["cells"]) == 32
+    assert all(cell["n"] == 2 for cell in table["cells"])
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names >= {"architectures.png", "architectures.svg", "objectives.png", "objectives.svg"}
+    assert "1.6±0.5E-6" in capsys.readouterr().out
+    runs = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    assert {path: path.stat().st_mtime_ns for path in runs} == runs  # nothing ran twice
+
+
+MISTAKES = [
+    (["fit-mentor", "--curriculum", "linaer", "--out", "x"], "did you mean 'linear'?"),
+    (["fit-mentor", "--curriculum", "linear", "--arch", "lstm", "--out", "x"], "unknown arch"),
+    (["fit-mentor", "--curriculum", "linear", "--set", "lambda1", "--out", "x"], "lambda1=0.5"),
+    (["fit-mentor", "--curriculum", "linear", "--set", "lambda1=a", "--out", "x"], "a number"),
+    (["fit-mentor", "--curriculum", "linear", "--set", "gamma=1", "--out", "x"], "no setting"),
+    (
+        ["fit-mentor", "--curriculum", "focal", "--objective", "explicit", "--out", "x"],
+        "focal has no known G",
+    ),
+    (["fit-mentor", "--curriculum", "prediction-variance", "--out", "x"], "at least 2 steps"),
+    (["fit-mentor", "--curriculum", "linear", "--samples", "0", "--out", "x"], "samples must"),
+    (["fit-mentor", "--curriculum", "linear", "--history", "0", "--out", "x"], "history must"),
+    (["plot", "curriculum", "nope"], "unknown curriculum 'nope'"),
+    (["plot", "mentor", "nope"], "no mentor 'nope'"),
+    (["plot", "mentor", "pd", "--set", "lambda1=1"], "--set is for a curriculum"),
+    (["plot", "curriculum", "pd", "--epochs", "100"], "epochs must be in 0–99"),
+    (["plot", "curriculum", "pd", "--percentile", "-1"], "percentile must be a loss ≥ 0"),
+    (["reproduce", "table6", "--repeats", "0"], "repeats must be ≥ 1"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), MISTAKES)
+def test_a_mistake_is_one_line_and_leaves_nothing_behind(
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.startswith("mentornet: ")
+    assert len(error.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["fit-mentors"], ["reproduce", "table7"], ["mentors", "--lsit"]]
+)
+def test_what_the_parser_refuses(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(words)
+    assert stopped.value.code == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["fit-mentor", "mentors", "plot", "reproduce"])
+def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([command, "--help"])
+    assert stopped.value.code == 0
+    assert f"mentornet {command}" in capsys.readouterr().out.split("For example", 1)[1]

@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+
+@pytest.fixture(autouse=True)
+def _global_random_state_is_left_alone() -> Iterator[None]:
+    """Nothing we do moves torch's global random state: checked around every test."""
+    before = torch.random.get_rng_state()
+    yield
+    assert torch.equal(torch.random.get_rng_state(), before)

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from mpl_toolkits.mplot3d.axes3d import Axes3D
+
+from mentornet import CURRICULA, Mentor, make_curriculum
+from mentornet.experiments.curriculum_figure import draw_curriculum
+from mentornet.experiments.style import save
+from mentornet.experiments.table6 import Cell, cells
+from mentornet.experiments.table6_figures import draw_architectures, draw_objectives
+
+
+@pytest.mark.parametrize("name", CURRICULA)
+def test_a_surface_an_epoch_and_the_implied_loss(name: str) -> None:
+    curriculum = make_curriculum(name)
+    drawn = draw_curriculum(curriculum.weight, name, epochs=(0, 99), history=10)
+    *surfaces, implied = drawn.axes
+    assert [isinstance(axes, Axes3D) for axes in surfaces] == [True, True]
+    assert [axes.get_title() for axes in surfaces] == ["epoch 0 %", "epoch 99 %"]
+    labels = [str(line.get_label()) for line in implied.get_lines()]
+    assert [label.split(" ")[0] for label in labels[:3]] == ["cross-entropy", "Huber", "log-sum"]
+    assert len(labels) == 3 + (2 if name == "temporal-mixture" else 1)
+
+
+def test_a_mentor_can_be_drawn() -> None:
+    drawn = draw_curriculum(Mentor.from_pretrained("pd"), "pd")
+    line = drawn.axes[-1].get_lines()[3]
+    last = np.asarray(line.get_ydata())[-1]
+    assert last == pytest.approx(2.5, abs=0.05)  # ℓ_pt + λ₂/2 at ℓ_pt = 2
+
+
+def test_saved_as_png_and_svg_the_same_bytes_each_time(tmp_path: Path) -> None:
+    before = dict(mpl.rcParams)
+    first = save(draw_curriculum(make_curriculum("pd").weight, "pd"), tmp_path / "a")
+    again = save(draw_curriculum(make_curriculum("pd").weight, "pd"), tmp_path / "b")
+    assert [path.name for path in first] == ["a.png", "a.svg"]
+    for one, other in zip(first, again, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    assert first[0].read_bytes().startswith(b"\x89PNG")
+    assert ElementTree.parse(first[1]).getroot().tag.endswith("svg")
+    assert dict(mpl.rcParams) == before
+
+
+def test_app_d_figures_show_every_curve() -> None:
+    curve = {"epoch": [1.0, 2.0], "mse": [0.1, 0.01]}
+    table = {"cells": [{**Cell(*cell)._asdict(), "curve": curve} for cell in cells()]}
+    for axes in draw_architectures(table).axes:
+        assert len(axes.get_lines()) == 5
+        assert axes.get_yscale() == "log"
+    for axes in draw_objectives(table).axes:
+        assert [line.get_label() for line in axes.get_lines()] == ["explicit", "implicit"]

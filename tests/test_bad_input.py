@@ -1,0 +1,155 @@
+"""Every mistake at a public door, and what the error must say."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from mentornet import (
+    FitConfig,
+    Mentor,
+    MentorFeatures,
+    MentorNetError,
+    make_curriculum,
+    make_mentor,
+)
+from mentornet.mentors import BiLSTMMentor, MLPConfig
+from mentornet.mentors.store import FORMAT
+
+NAN, INF = float("nan"), float("inf")
+pair = torch.tensor([1.0, 2.0])
+
+
+def weigh(loss: torch.Tensor, **others: object) -> torch.Tensor:
+    return make_mentor("bilstm").weigh(MentorFeatures.from_loss(loss, **others))  # type: ignore[arg-type]
+
+
+def curriculum_of(loss: torch.Tensor) -> torch.Tensor:
+    return make_curriculum("linear")(MentorFeatures.from_loss(loss))
+
+
+def z(shape_of_difference: tuple[int, ...] = (2, 1), **columns: torch.Tensor) -> MentorFeatures:
+    known = {
+        "loss": torch.ones(2, 1),
+        "difference": torch.ones(*shape_of_difference),
+        "label": torch.zeros(2, dtype=torch.long),
+        "epoch": torch.zeros(2, dtype=torch.long),
+    }
+    return MentorFeatures(**(known | columns))
+
+
+CALLS: dict[str, tuple[Callable[[], object], str]] = {
+    "negative loss": (lambda: weigh(torch.tensor([0.5, -0.25])), "must be ≥ 0, got -0.25 for sample 1"),
+    "NaN loss": (lambda: weigh(torch.tensor([NAN, 1.0])), "loss must be finite, got nan for sample 0"),
+    "infinite loss": (lambda: weigh(torch.tensor([1.0, INF])), "loss must be finite, got inf"),
+    "NaN percentile": (lambda: weigh(pair, percentile=NAN), "difference must be finite, got nan"),
+    "negative loss, curriculum": (lambda: curriculum_of(-pair), "must be ≥ 0, got -1 for sample 0"),
+    "NaN loss, curriculum": (lambda: curriculum_of(pair * NAN), "loss must be finite, got nan"),
+    "epoch 100": (lambda: weigh(pair, epoch=100), "epoch must be in 0–99, got 100"),
+    "epoch -1": (lambda: weigh(pair, epoch=-1), "epoch must be in 0–99, got -1"),
+    "label 10 of 10": (lambda: weigh(pair, label=10), "label must be in 0–9, got 10"),
+    "label -1": (lambda: weigh(pair, label=-1), "label must be in 0–9, got -1"),
+    "0-d loss": (lambda: weigh(torch.tensor(1.0)), "loss must have shape (B,) or (B, T), got ()"),
+    "3-d loss": (lambda: weigh(torch.ones(2, 2, 2)), "got (2, 2, 2)"),
+    "1-d loss, directly": (lambda: z(loss=pair), "loss must have shape (B, T), got (2,)"),
+    "no history": (lambda: z((2, 0), loss=torch.ones(2, 0)), "at least one step"),
+    "difference of another shape": (lambda: z((2, 2)), "shape of loss (2, 1), got (2, 2)"),
+    "label of another shape": (lambda: z(label=torch.zeros(3).long()), "label must have shape (B,)"),
+    "label of floats": (lambda: z(label=pair), "label must be of an integer dtype"),
+    "epoch of floats": (lambda: weigh(pair, epoch=0.5), "epoch must be of an integer dtype"),
+    "integer loss": (lambda: weigh(torch.tensor([1, 2])), "floating point"),
+    "dtypes mixed": (lambda: z(loss=torch.ones(2, 1).double()), "of one floating point dtype"),
+    "lambda1 < 0": (lambda: make_curriculum("linear", lambda1=-1), "lambda1 must be ≥ 0 and finite, got -1"),
+    "lambda2 < 0": (lambda: make_curriculum("pd", lambda2=-0.5), "lambda2 must be ≥ 0 and finite, got -0.5"),
+    "lambda NaN": (lambda: make_curriculum("self-paced", lambda1=NAN), "lambda1 must be ≥ 0 and finite, got nan"),
+    "lambda infinite": (lambda: make_curriculum("self-paced", lambda1=INF), "finite, got inf"),
+    "lambda1 = 0, Huber": (lambda: make_curriculum("huber", lambda1=0), "lambda1 must be > 0, got 0"),
+    "gamma < 0": (lambda: make_curriculum("focal", gamma=-2), "gamma must be ≥ 0"),
+    "epsilon = 0": (lambda: make_curriculum("log-sum", epsilon=0), "epsilon must be > 0, got 0"),
+    "weight above 1, log-sum": (lambda: make_curriculum("log-sum", epsilon=0.5), "lambda1 must be ≤ epsilon"),
+    "weight above 1, Lorentzian": (lambda: make_curriculum("lorentzian", delta=0.5), "delta must be ≥ 1/√2"),
+    "switch": (lambda: make_curriculum("temporal-mixture", switch=101), "switch must be in 0–100"),
+    "variance without history": (
+        lambda: make_curriculum("prediction-variance")(MentorFeatures.from_loss(pair)),
+        "needs a history of at least 2 steps, got T = 1",
+    ),
+    "unknown curriculum": (lambda: make_curriculum("linaer"), "unknown curriculum 'linaer'; did you mean 'linear'?"),
+    "unknown setting": (lambda: make_curriculum("linear", lambda3=1), "no setting 'lambda3'; did you mean 'lambda"),
+    "unknown architecture": (lambda: make_mentor("bi-lstm"), "unknown architecture 'bi-lstm'; did you mean 'bilstm'?"),
+    "unknown size": (lambda: make_mentor("bilstm", hiden=3), "no size 'hiden'; did you mean 'hidden'?"),
+    "no classes": (lambda: make_mentor("bilstm", num_classes=0), "num_classes must be a whole number ≥ 1, got 0"),
+    "half a unit": (lambda: make_mentor("bilstm", units=0.5), "units must be a whole number ≥ 1, got 0.5"),
+    "use_label of 2": (lambda: make_mentor("bilstm", use_label=2), "use_label must be true or false, got 2"),
+    "config of another": (lambda: BiLSTMMentor(MLPConfig()), "bilstm takes a BiLSTMConfig, got MLPConfig"),
+    "no steps": (lambda: FitConfig(steps=0), "steps must be ≥ 1, got 0"),
+    "learning rate 0": (lambda: FitConfig(learning_rate=0), "learning_rate must be > 0, got 0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_mistake(name: str) -> None:
+    call, message = CALLS[name]
+    with pytest.raises(MentorNetError, match=re.escape(message)):
+        call()
+
+
+def _edit(folder: Path, **changes: object) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def _truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no config": (lambda f: (f / "config.json").unlink(), "config.json is missing"),
+    "no weights": (lambda f: (f / "model.safetensors").unlink(), "model.safetensors is missing"),
+    "weights cut short": (lambda f: _truncate(f / "model.safetensors"), "was it cut short?"),
+    "weights empty": (lambda f: (f / "model.safetensors").write_bytes(b""), "was it cut short?"),
+    "config cut short": (lambda f: (f / "config.json").write_text('{"for'), "is not JSON"),
+    "config a list": (lambda f: (f / "config.json").write_text("[]"), "must hold a JSON object"),
+    "not a mentor": (lambda f: (f / "config.json").write_text("{}"), "has no format number"),
+    "newer version": (
+        lambda f: _edit(f, format=FORMAT + 1, mentornet_version="9.9"),
+        "was written by mentornet 9.9 in format 2; this is 0.1.0, which reads up to 1: upgrade",
+    ),
+    "another architecture": (lambda f: _edit(f, architecture="transformer"), "'transformer'"),
+    "other weights": (lambda f: _edit(f, architecture="logistic"), "has no size"),
+    "other sizes": (lambda f: _edit(f, hidden=7), "do not belong together"),
+    "size of text": (lambda f: _edit(f, hidden="20"), "hidden must be a whole number"),
+}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_mistake_in_a_mentors_folder(name: str, tmp_path: Path) -> None:
+    damage, message = FOLDERS[name]
+    make_mentor("bilstm").save_pretrained(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(MentorNetError, match=re.escape(message)):
+        Mentor.from_pretrained(tmp_path)
+
+
+def test_weights_of_another_architecture_without_their_config(tmp_path: Path) -> None:
+    from safetensors.torch import save_file
+
+    make_mentor("bilstm").save_pretrained(tmp_path)
+    save_file(make_mentor("mlp").state_dict(), tmp_path / "model.safetensors")
+    with pytest.raises(MentorNetError, match="does not hold a 'bilstm' mentor"):
+        Mentor.from_pretrained(tmp_path)
+
+
+def test_missing_folder_offers_what_ships() -> None:
+    with pytest.raises(MentorNetError, match=r"no mentor 'focl'.*did you mean 'focal'"):
+        Mentor.from_pretrained("focl")
+
+
+def test_a_mentor_of_another_architecture_than_asked_for(tmp_path: Path) -> None:
+    make_mentor("mlp").save_pretrained(tmp_path)
+    with pytest.raises(MentorNetError, match="is a 'mlp' mentor, not a 'bilstm'"):
+        BiLSTMMentor.from_pretrained(tmp_path)

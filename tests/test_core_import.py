@@ -1,0 +1,47 @@
+"""The core needs torch, numpy and safetensors only."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = """
+import sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {extras}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Refuse())
+import torch
+{body}
+"""
+
+EXTRAS = {"tyro", "rich", "matplotlib", "scipy", "pandas", "pyarrow", "lightning", "sklearn"}
+
+
+def run(body: str) -> subprocess.CompletedProcess[str]:
+    program = PROGRAM.format(extras=EXTRAS, body=body)
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+
+def test_import_and_weigh_without_any_extra() -> None:
+    done = run(
+        "import mentornet\n"
+        "z = mentornet.MentorFeatures.from_loss(torch.tensor([0.1, 9.0]), percentile=1.0)\n"
+        "v = mentornet.Mentor.from_pretrained('pd').weigh(z)\n"
+        "assert v[0] > 0.99 and v[1] < 0.01, v\n"
+        "mentornet.fit_curriculum(mentornet.make_mentor('mlp'), mentornet.make_curriculum('pd'),"
+        " mentornet.enumerate_features(100), mentornet.FitConfig(steps=2))\n"
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_command_line_says_what_to_install() -> None:
+    done = run("from mentornet.cli import main; sys.exit(main([]))")
+    assert done.returncode == 2
+    assert "pip install 'mentornet[all]'" in done.stderr
+    assert "Traceback" not in done.stderr
