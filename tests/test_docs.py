@@ -43,9 +43,10 @@ def documented() -> Iterator[tuple[str, str]]:
         for key, thing in vars(importlib.import_module(name)).items():
             if getattr(thing, "__module__", None) != name or key.startswith("_"):
                 continue
-            texts = [inspect.getdoc(thing) or ""]
+            texts = [thing.__doc__ or ""]
             if inspect.isclass(thing):
-                texts += [inspect.getdoc(method) or "" for method in vars(thing).values()]
+                own = [method for method in vars(thing).values() if inspect.isfunction(method)]
+                texts += [method.__doc__ or "" for method in own]
             yield key, "\n".join(texts)
 
 

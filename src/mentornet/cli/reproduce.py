@@ -18,7 +18,8 @@ from mentornet.experiments.statistics import estimate
 from mentornet.experiments.style import save
 from mentornet.experiments.table6 import PAPER, WEIGHTINGS, Cell, Progress, Table6, run_table6
 from mentornet.experiments.table6_figures import NAMES, draw_architectures, draw_objectives
-from mentornet.files import write_json
+from mentornet.experiments.table6_page import render_page
+from mentornet.files import write_json, write_text
 from mentornet.mentors import ARCHITECTURES
 
 __all__ = ["Reproduce"]
@@ -70,7 +71,8 @@ class Reproduce:
                 on_progress=lambda progress: live.update(_view(progress, started)),
             )
         write_json(self.out / "table6.json", result)
-        written = [self.out / "table6.json"]
+        write_text(self.out / "README.md", render_page(result))
+        written = [self.out / "table6.json", self.out / "README.md"]
         written += save(draw_architectures(result), self.out / "architectures")
         written += save(draw_objectives(result), self.out / "objectives")
         for path in written:
@@ -80,7 +82,7 @@ class Reproduce:
 def _view(progress: Progress, started: float) -> Group:
     """The table so far: in each cell ours, and the paper's below it."""
     table = Table(title="Mean squared error to v*, ours above the paper's, ± 90 % confidence")
-    table.add_column("weighting")
+    table.add_column("weighting", overflow="fold")
     for arch in ARCHITECTURES:
         table.add_column(NAMES[arch], justify="right")
     for row in WEIGHTINGS:

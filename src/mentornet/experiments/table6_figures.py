@@ -28,22 +28,24 @@ def draw_architectures(
 ) -> Figure:
     """Mean error of the five architectures over the epochs, a panel a weighting."""
     with look():
-        drawn = figure(9, 3.6)
+        drawn = figure(9, 3.8)
         for axes, row in zip(drawn.subplots(1, len(rows)), rows, strict=True):
             for index, arch in enumerate(ARCHITECTURES):
                 _plot(axes, table, (row, arch, "implicit"), NAMES[arch], index)
             _finish(axes, row)
+        _legend(drawn)
     return drawn
 
 
 def draw_objectives(table: dict[str, Any]) -> Figure:
     """Mean error of the bi-LSTM under the two ways of training, a panel a weighting."""
     with look():
-        drawn = figure(9, 3.6)
+        drawn = figure(9, 3.8)
         for axes, row in zip(drawn.subplots(1, len(EXPLICIT)), EXPLICIT, strict=True):
             for index, objective in enumerate(("explicit", "implicit")):
                 _plot(axes, table, (row, "bilstm", objective), objective, index)
             _finish(axes, row)
+        _legend(drawn)
     return drawn
 
 
@@ -61,4 +63,9 @@ def _plot(
 
 def _finish(axes: Axes, row: str) -> None:
     axes.set(title=row, xlabel="epoch", ylabel="mean squared error", yscale="log")
-    axes.legend(fontsize=8)
+
+
+def _legend(drawn: Figure) -> None:
+    """One for all panels, below them."""
+    handles, names = drawn.axes[0].get_legend_handles_labels()
+    drawn.legend(handles, names, loc="outside lower center", ncols=len(names))
