@@ -41,13 +41,14 @@ bench: setup
 PRETRAINED := src/mentornet/mentors/pretrained
 CURRICULA := uniform self-paced linear pd focal hard-negative-mining prediction-variance \
 	temporal-mixture huber log-sum lorentzian
-prediction-variance := --history 10
+STEPS := --steps 20000
+prediction-variance := --history 10 --learning-rate 0.03
 
 mentors: setup $(CURRICULA:%=mentor-%)
 
 mentor-%:
-	$(BIN)/mentornet fit-mentor --curriculum $* $($*) --no-use-label --num-classes 1 \
-		--steps 20000 --out $(PRETRAINED)/$* --overwrite
+	$(BIN)/mentornet fit-mentor --curriculum $* --no-use-label --num-classes 1 $(STEPS) $($*) \
+		--out $(PRETRAINED)/$* --overwrite
 
 table6: setup
 	$(BIN)/mentornet reproduce table6

@@ -87,6 +87,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "use_label of 2": (lambda: make_mentor("bilstm", use_label=2), "use_label must be true or false, got 2"),
     "config of another": (lambda: BiLSTMMentor(MLPConfig()), "bilstm takes a BiLSTMConfig, got MLPConfig"),
     "no steps": (lambda: FitConfig(steps=0), "steps must be ≥ 1, got 0"),
+    "patience 0": (lambda: FitConfig(patience=0), "patience must be ≥ 1 or None, got 0"),
     "learning rate 0": (lambda: FitConfig(learning_rate=0), "learning_rate must be > 0, got 0"),
 }  # fmt: skip
 

@@ -120,7 +120,7 @@ def run_fit(
         make_mentor(arch, history=history, seed=seed),
         make_curriculum(row, **settings),
         features,
-        FitConfig(steps=steps, learning_rate=learning_rate, seed=seed, patience=steps),
+        FitConfig(steps=steps, learning_rate=learning_rate, seed=seed),
         objective=objective,
     )
     epochs = [step * FitConfig().batch_size / samples for step in record.steps]

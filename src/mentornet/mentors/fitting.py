@@ -35,7 +35,8 @@ class FitConfig:
         learning_rate: the highest.
         evaluations: points of the error curve.
         goal: stop once the error is at or below this.
-        patience: stop after this many evaluations without a new best.
+        patience: stop after this many evaluations without a new best; None to go on, as
+            while the learning rate is high the best may lie far back for long.
         seed: of the order of the samples.
     """
 
@@ -44,13 +45,15 @@ class FitConfig:
     learning_rate: float = 0.1
     evaluations: int = 50
     goal: float = 0.0
-    patience: int = 25
+    patience: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch_size", "evaluations", "patience"):
+        for name in ("steps", "batch_size", "evaluations"):
             if getattr(self, name) < 1:
                 raise MentorNetError(f"{name} must be ≥ 1, got {getattr(self, name)}")
+        if self.patience is not None and self.patience < 1:
+            raise MentorNetError(f"patience must be ≥ 1 or None, got {self.patience}")
         if not 0 < self.learning_rate < float("inf"):
             raise MentorNetError(f"learning_rate must be > 0, got {self.learning_rate:g}")
 
@@ -68,8 +71,10 @@ class FitRecord:
     error: float = float("nan")
     seconds: float = 0.0
 
-    def plateaued(self, patience: int) -> bool:
+    def plateaued(self, patience: int | None) -> bool:
         """Whether the best error is at least `patience` evaluations old."""
+        if patience is None:
+            return False
         best = self.errors.index(min(self.errors))
         return len(self.errors) - 1 - best >= patience
 
