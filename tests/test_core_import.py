@@ -8,12 +8,7 @@ import sys
 PROGRAM = """
 import sys
 
-class Refuse:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {extras}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-
-sys.meta_path.insert(0, Refuse())
+sys.modules.update(dict.fromkeys({extras}))  # None there: the import fails as if not installed
 import torch
 {body}
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -23,16 +24,16 @@ class Mentors:
 
     def run(self) -> None:
         """Print the table."""
-        table = Table(title="Mentors that ship", title_justify="left")
-        for column in ("name", "architecture", "approximates", "settings"):
-            table.add_column(column)
-        for column in ("history", "parameters", "MSE"):
-            table.add_column(column, justify="right")
+        table = Table(title="Mentors that ship", title_justify="left", box=box.SIMPLE_HEAD)
+        table.add_column("name", no_wrap=True)
+        table.add_column("network")
+        table.add_column("history", justify="right")
+        table.add_column("MSE", justify="right")
+        table.add_column("approximates")
         for name, folder in shipped().items():
             mentor, card = load_mentor(name), read_card(folder)
             settings = " ".join(f"{key}={value}" for key, value in card.settings.items())
-            table.add_row(
-                name, mentor.name, card.curriculum, settings,
-                f"{mentor.config.history}", f"{mentor.num_parameters}", f"{card.mse:.1e}",
-            )  # fmt: skip
+            about = f"{card.curriculum} {settings}".strip()
+            row = (name, mentor.name, f"{mentor.config.history}", f"{card.mse:.1e}", about)
+            table.add_row(*row)
         Console(highlight=False).print(table)
