@@ -46,8 +46,9 @@ prediction-variance := --history 10 --learning-rate 0.03
 
 mentors: setup $(CURRICULA:%=mentor-%)
 
-mentor-%:
-	$(BIN)/mentornet fit-mentor --curriculum $* --no-use-label --num-classes 1 $(STEPS) $($*) \
+mentor-%: setup
+	$(BIN)/mentornet fit-mentor --curriculum $* --features dense --no-use-label \
+		--num-classes 1 $(STEPS) $($*) \
 		--out $(PRETRAINED)/$* --overwrite
 
 table6: setup

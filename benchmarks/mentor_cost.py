@@ -2,14 +2,16 @@
 
     make bench
 
-The bi-LSTM at T = 1, without gradient, is held to 4 times the perceptron. The perceptron is the
-barest there is: four numbers a sample in, one weight out, no embeddings, nothing to gather.
+The bi-LSTM at T = 1, without gradient, is held to 4 times the perceptron: four numbers a sample in,
+ReLU, one weight out, no embeddings, nothing to gather. All on one thread. The figures go to
+results/bench/mentor_cost.json, with their conditions.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -17,10 +19,12 @@ from torch import nn
 from benchmarks.timing import alternate, ratio
 from mentornet import MentorFeatures, make_mentor
 from mentornet.experiments.conditions import conditions
+from mentornet.files import write_json
 from mentornet.mentors.lstm import LSTMEncoder
 from mentornet.randomness import generator, seeded
 
 LIMIT = 4.0
+RESULT = Path(__file__).parents[1] / "results" / "bench" / "mentor_cost.json"
 BATCHES = (128, 4096)
 
 
@@ -28,7 +32,7 @@ def perceptron(parameters: int) -> nn.Module:
     """4 → H → 1 with H chosen for that many parameters: 6 H + 1."""
     with seeded(0):
         hidden = nn.Linear(4, round((parameters - 1) / 6))
-        return nn.Sequential(hidden, nn.Tanh(), nn.Linear(hidden.out_features, 1), nn.Sigmoid())
+        return nn.Sequential(hidden, nn.ReLU(), nn.Linear(hidden.out_features, 1), nn.Sigmoid())
 
 
 def features_of(batch: int) -> MentorFeatures:
@@ -74,23 +78,26 @@ def measure_lstm(batch: int, steps: int, *, backward: bool) -> tuple[float, floa
     return ratio(seconds, "theirs", "ours")
 
 
-def report(what: str, measured: tuple[float, float, float]) -> float:
-    median, lower, upper = measured
-    print(f"{what:64} {median:5.2f} (quartiles {lower:.2f}–{upper:.2f})")
-    return median
-
-
 def main() -> int:
-    facts = conditions()
-    print(f"torch {facts['torch']}, {facts['processor']}, {torch.get_num_threads()} threads")
-    worst = 0.0
+    torch.set_num_threads(1)
+    measured: dict[str, tuple[float, float, float]] = {}
     for batch in BATCHES:
-        what = f"bi-LSTM mentor / perceptron of as many parameters, B = {batch}"
-        worst = max(worst, report(what, measure_mentor(batch)))
-        report(f"nn.LSTM / ours, T = 1, no gradient, B = {batch}",
-               measure_lstm(batch, 1, backward=False))  # fmt: skip
-    report("nn.LSTM / ours, T = 10, forward and backward, B = 256",
-           measure_lstm(256, 10, backward=True))  # fmt: skip
+        measured[f"mentor / perceptron, B = {batch}"] = measure_mentor(batch)
+    for batch in BATCHES:
+        name = f"nn.LSTM / ours, T = 1, no gradient, B = {batch}"
+        measured[name] = measure_lstm(batch, 1, backward=False)
+    name = "nn.LSTM / ours, T = 10, forward and backward, B = 256"
+    measured[name] = measure_lstm(256, 10, backward=True)
+    for name, (median, lower, upper) in measured.items():
+        print(f"{name:56} {median:5.2f} (quartiles {lower:.2f}–{upper:.2f})")
+    names = ("median", "lower_quartile", "upper_quartile")
+    ratios = {
+        name: dict(zip(names, [round(figure, 2) for figure in figures], strict=True))
+        for name, figures in measured.items()
+    }
+    facts = {"command": "make bench", "threads": 1, **conditions()}
+    write_json(RESULT, {"conditions": facts, "ratios": ratios})
+    worst = max(measured[f"mentor / perceptron, B = {batch}"][0] for batch in BATCHES)
     if worst > LIMIT:
         print(f"too slow: the mentor takes {worst:.2f} > {LIMIT} perceptrons", file=sys.stderr)
     return int(worst > LIMIT)

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+torch.set_num_threads(1)  # tests run side by side
+
 
 @pytest.fixture(autouse=True)
 def _global_random_state_is_left_alone() -> Iterator[None]:

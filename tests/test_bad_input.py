@@ -15,10 +15,14 @@ from mentornet import (
     Mentor,
     MentorFeatures,
     MentorNetError,
+    enumerate_features,
+    fit_curriculum,
+    fit_labels,
+    implied_loss,
     make_curriculum,
     make_mentor,
 )
-from mentornet.mentors import BiLSTMMentor, MLPConfig
+from mentornet.mentors import BiLSTMMentor, Lesson, MLPConfig, fit, implicit
 from mentornet.mentors.store import FORMAT
 
 NAN, INF = float("nan"), float("inf")
@@ -54,6 +58,10 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "epoch -1": (lambda: weigh(pair, epoch=-1), "epoch must be in 0–99, got -1"),
     "label 10 of 10": (lambda: weigh(pair, label=10), "label must be in 0–9, got 10"),
     "label -1": (lambda: weigh(pair, label=-1), "label must be in 0–9, got -1"),
+    "a list of losses": (lambda: weigh([1.0, 2.0]), "loss must be a tensor, got list"),  # type: ignore[arg-type]
+    "losses in place of features": (lambda: make_mentor("mlp").weigh(pair), "a mentor reads MentorFeatures, got Tensor"),  # type: ignore[arg-type]
+    "seed -1": (lambda: make_mentor("mlp", seed=-1), "seed must be in 0 … 2⁶³ − 1, got -1"),
+    "seed too large": (lambda: make_mentor("mlp", seed=2**70), "seed must be in 0"),
     "0-d loss": (lambda: weigh(torch.tensor(1.0)), "loss must have shape (B,) or (B, T), got ()"),
     "3-d loss": (lambda: weigh(torch.ones(2, 2, 2)), "got (2, 2, 2)"),
     "1-d loss, directly": (lambda: z(loss=pair), "loss must have shape (B, T), got (2,)"),
@@ -62,6 +70,22 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "label of another shape": (lambda: z(label=torch.zeros(3).long()), "label must have shape (B,)"),
     "label of floats": (lambda: z(label=pair), "label must be of an integer dtype"),
     "epoch of floats": (lambda: weigh(pair, epoch=0.5), "epoch must be of an integer dtype"),
+    "percentile of another shape": (lambda: weigh(pair, percentile=torch.ones(3)), "percentile must be a scalar or have the shape of loss (2, 1), got (3, 1)"),
+    "label of booleans": (lambda: z(label=torch.tensor([True, False])), "label must be of an integer dtype"),
+    "burn-in without draws": (lambda: make_mentor("mlp")(z(), burn_in=True), "burn_in and drop_rate need draws"),
+    "dropping without draws": (lambda: make_mentor("mlp")(z(), drop_rate=0.5), "burn_in and drop_rate need draws"),
+    "draws of another shape": (lambda: make_mentor("mlp")(z(), torch.ones(2, 1)), "draws must have the shape of the weights (2,), got (2, 1)"),
+    "drop rate 40": (lambda: make_mentor("mlp")(z(), pair, drop_rate=40), "drop_rate must be in [0, 1], got 40"),
+    "implied loss of a negative one": (lambda: make_curriculum("linear").implied_loss(MentorFeatures.from_loss(-pair)), "must be ≥ 0"),
+    "implied loss without history": (lambda: make_curriculum("prediction-variance").implied_loss(MentorFeatures.from_loss(pair)), "at least 2 steps"),
+    "implied loss at no point": (lambda: implied_loss(make_curriculum("focal").weight, z(), points=0), "points must be ≥ 1, got 0"),
+    "no samples to enumerate": (lambda: enumerate_features(0), "count must be ≥ 1, got 0"),
+    "no history to enumerate": (lambda: enumerate_features(9, history=0), "history must be ≥ 1, got 0"),
+    "objective misspelt": (lambda: fit_curriculum(make_mentor("mlp"), make_curriculum("pd"), z(), objective="implcit"), "unknown objective 'implcit'; did you mean 'implicit'?"),  # type: ignore[arg-type]
+    "fit on NaN": (lambda: fit_labels(make_mentor("mlp"), MentorFeatures.from_loss(torch.tensor([1.0, 2.0, NAN, 4.0, 5.0])), torch.arange(5) < 3), "loss must be finite, got nan"),
+    "fit on nothing": (lambda: fit(make_mentor("mlp"), Lesson(z().rows(slice(0)), pair[:0]), implicit, error=implicit), "no samples to learn from"),
+    "fit to a column": (lambda: fit(make_mentor("mlp"), Lesson(z(), pair[:, None]), implicit, error=implicit), "targets must be weights in [0, 1] of shape (2,), got shape (2, 1)"),
+    "fit to more than 1": (lambda: fit(make_mentor("mlp"), Lesson(z(), pair), implicit, error=implicit), "targets must be weights in [0, 1]"),
     "integer loss": (lambda: weigh(torch.tensor([1, 2])), "floating point"),
     "dtypes mixed": (lambda: z(loss=torch.ones(2, 1).double()), "of one floating point dtype"),
     "lambda1 < 0": (lambda: make_curriculum("linear", lambda1=-1), "lambda1 must be ≥ 0 and finite, got -1"),
@@ -79,6 +103,9 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
         "needs a history of at least 2 steps, got T = 1",
     ),
     "unknown curriculum": (lambda: make_curriculum("linaer"), "unknown curriculum 'linaer'; did you mean 'linear'?"),
+    "relative of 2": (lambda: make_curriculum("linear", relative=2), "relative must be true or false, got 2"),
+    "lambda1 of text": (lambda: make_curriculum("linear", lambda1="a"), "lambda1 must be a number, got 'a'"),  # type: ignore[arg-type]
+    "switch of 50.5": (lambda: make_curriculum("temporal-mixture", switch=50.5), "switch must be a whole number, got 50.5"),
     "unknown setting": (lambda: make_curriculum("linear", lambda3=1), "no setting 'lambda3'; did you mean 'lambda"),
     "unknown architecture": (lambda: make_mentor("bi-lstm"), "unknown architecture 'bi-lstm'; did you mean 'bilstm'?"),
     "unknown size": (lambda: make_mentor("bilstm", hiden=3), "no size 'hiden'; did you mean 'hidden'?"),
@@ -104,6 +131,24 @@ def _edit(folder: Path, **changes: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
+def _drop(folder: Path, key: str) -> None:
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    del config[key]
+    path.write_text(json.dumps(config))
+
+
+def _replace_by_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _poison(folder: Path) -> None:
+    mentor = make_mentor("bilstm")
+    torch.nn.init.constant_(next(mentor.parameters()), NAN)
+    mentor.save_pretrained(folder)
+
+
 def _truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
 
@@ -123,6 +168,10 @@ FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "another architecture": (lambda f: _edit(f, architecture="transformer"), "'transformer'"),
     "other weights": (lambda f: _edit(f, architecture="logistic"), "has no size"),
     "other sizes": (lambda f: _edit(f, hidden=7), "do not belong together"),
+    "a size missing": (lambda f: _drop(f, "history"), "there is no 'history'"),
+    "format true": (lambda f: _edit(f, format=True), "has no format number"),
+    "config a folder": (lambda f: _replace_by_folder(f / "config.json"), "cannot be read"),
+    "weights of NaN": (_poison, "must hold finite numbers"),
     "size of text": (lambda f: _edit(f, hidden="20"), "hidden must be a whole number"),
 }
 

@@ -38,5 +38,18 @@ def test_import_and_weigh_without_any_extra() -> None:
 def test_the_command_line_says_what_to_install() -> None:
     done = run("from mentornet.cli import main; sys.exit(main([]))")
     assert done.returncode == 2
-    assert "pip install 'mentornet[all]'" in done.stderr
+    assert "tyro is not installed; install mentornet with its extra [all]" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_commands_that_draw_nothing_need_no_matplotlib() -> None:
+    body = (
+        "for name in ('tyro', 'rich'): del sys.modules[name]\n"
+        "from mentornet.cli import main\n"
+        "sys.exit(main({words}))"
+    )
+    done = run(body.format(words=["mentors"]))
+    assert done.returncode == 0, done.stderr
+    done = run(body.format(words=["plot", "mentor", "pd"]))
+    assert done.returncode == 2
+    assert done.stderr.startswith("mentornet: matplotlib")

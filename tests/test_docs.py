@@ -61,7 +61,7 @@ def numbers(text: str) -> set[int]:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
 def test_every_name_on_the_map_exists(row: list[str]) -> None:
-    assert named_in(row) or row[2] == "comes with the trainer"
+    assert named_in(row)
     for path in named_in(row):
         assert resolve(path) is not None
 
@@ -77,10 +77,9 @@ def test_a_docstring_that_cites_an_equation_is_on_the_map() -> None:
     for row in ROWS:
         for number in numbers(row[0]):
             on_map[number] |= {path.rsplit(".")[-1] for path in named_in(row)}
-    helpers = {"FitMentor", "CNNConfig", "Table6"}  # they point the reader to an equation only
     cited = {(name, number) for name, text in documented() for number in numbers(text)}
     assert len(cited) >= 10
-    missing = {(name, n) for name, n in cited if name not in on_map[n] and name not in helpers}
+    missing = {(name, number) for name, number in cited if name not in on_map[number]}
     assert not missing
 
 

@@ -14,8 +14,8 @@ __version__ enumerate_features fit_curriculum fit_labels implied_loss make_curri
 """
 
 OPTIONS = {
-    "fit-mentor": "curriculum out arch set objective history num_classes use_label samples steps "
-    "learning_rate seed overwrite",
+    "fit-mentor": "curriculum out arch set objective features history num_classes use_label "
+    "samples steps learning_rate goal patience seed overwrite",
     "mentors": "",
     "plot": "subject name out epochs percentile set",
     "reproduce": "what out repeats samples steps processes",

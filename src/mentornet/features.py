@@ -19,7 +19,7 @@ EPOCHS = 100
 """Training progress is an integer percentage: 0 is the first, 99 the last epoch."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MentorFeatures:
     """The paper's four features of every sample in a batch (§3.1, Fig. 1).
 
@@ -64,7 +64,7 @@ class MentorFeatures:
                     f"{name} must have shape (B,) = {tuple(self.loss.shape[:1])}, "
                     f"got {tuple(column.shape)}"
                 )
-            if column.is_floating_point() or column.is_complex():
+            if column.is_floating_point() or column.is_complex() or column.dtype == torch.bool:
                 raise MentorNetError(f"{name} must be of an integer dtype, got {column.dtype}")
         if not self.loss.is_floating_point() or self.difference.dtype != self.loss.dtype:
             raise MentorNetError(
@@ -89,11 +89,18 @@ class MentorFeatures:
             label: the given label, a scalar or `(B,)`.
             epoch: progress in percent, a scalar or `(B,)`.
         """
+        if not isinstance(loss, Tensor):
+            raise MentorNetError(f"loss must be a tensor, got {type(loss).__name__}")
         if loss.ndim not in (1, 2):
             raise MentorNetError(f"loss must have shape (B,) or (B, T), got {tuple(loss.shape)}")
         loss = loss if loss.ndim == 2 else loss[:, None]
         level = torch.as_tensor(percentile, dtype=loss.dtype, device=loss.device)
         level = level[:, None] if level.ndim == 1 else level
+        if level.ndim and level.shape not in (loss.shape, loss[:, :1].shape):
+            raise MentorNetError(
+                f"percentile must be a scalar or have the shape of loss {tuple(loss.shape)}, "
+                f"got {tuple(level.shape)}"
+            )
         return cls(loss, loss - level, _column(label, loss), _column(epoch, loss))
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,15 @@ __all__ = ["as_json", "read_json", "write_bytes", "write_json", "write_text"]
 def write_bytes(path: Path, content: bytes) -> None:
     """Put `content` at `path` in one move: a reader finds the old file or the new one, whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())  # noqa: PTH101
-        os.replace(temporary, path)  # noqa: PTH105
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -51,14 +50,10 @@ def read_json(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise MentorNetError(f"{path} is missing") from None
+    except OSError as error:
+        raise MentorNetError(f"{path} cannot be read: {error.strerror}") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise MentorNetError(f"{path} is not JSON ({error}); was it cut short?") from None
     if not isinstance(content, dict):
         raise MentorNetError(f"{path} must hold a JSON object, got {type(content).__name__}")
     return content
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["did_you_mean", "pick"]
+__all__ = ["check_keys", "did_you_mean", "pick"]
 
 T = TypeVar("T")
 
@@ -31,3 +31,11 @@ def pick(table: Mapping[str, T], name: str, what: str) -> T:
         return table[name]
     except KeyError:
         raise MentorNetError(f"unknown {what} {name!r}; {did_you_mean(name, table)}") from None
+
+
+def check_keys(given: Iterable[str], known: Iterable[str], complaint: str) -> None:
+    """Raise for the first of `given` that is not `known`: `complaint` 'key'; did you mean …"""
+    known = set(known)
+    for key in given:
+        if key not in known:
+            raise MentorNetError(f"{complaint} {key!r}; {did_you_mean(key, known)}")

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 import torch
 
+from mentornet.errors import MentorNetError
+
 __all__ = ["generator", "seeded"]
 
 
@@ -17,7 +19,7 @@ def generator(seed: int, *stream: int) -> torch.Generator:
     >>> torch.equal(torch.rand(3, generator=a), torch.rand(3, generator=b))
     False
     """
-    mixed = seed
+    mixed = _checked(seed)
     for part in stream:
         mixed = (mixed * 1_000_003 + part + 1) % 2**63
     return torch.Generator().manual_seed(mixed)
@@ -25,7 +27,16 @@ def generator(seed: int, *stream: int) -> torch.Generator:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Inside, torch's own initialisers draw from `seed`; outside, nothing has happened."""
+    """Inside, torch's own initialisers on the CPU draw from `seed`; outside, nothing has happened.
+
+    (`torch.manual_seed` would also seed every accelerator, and nobody would put that back.)
+    """
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(_checked(seed))
         yield
+
+
+def _checked(seed: int) -> int:
+    if not 0 <= seed < 2**63:
+        raise MentorNetError(f"seed must be in 0 … 2⁶³ − 1, got {seed}")
+    return seed

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mentornet import CURRICULA, Mentor, enumerate_features
+from mentornet import CURRICULA, Mentor, __version__, enumerate_features
 from mentornet.cli import main
 from mentornet.mentors import Lesson, error_of, read_card
 
@@ -29,7 +29,10 @@ def test_fit_mentor_writes_a_mentor_and_its_card(
         "card.json",
         "config.json",
         "model.safetensors",
+        "record.json",
     }
+    curve = json.loads((out / "record.json").read_text())
+    assert len(curve["steps"]) == len(curve["errors"]) == 20
     mentor, card = Mentor.from_pretrained(out), read_card(out)
     assert mentor.name == "mlp"
     assert card.settings == {"lambda1": 0.5, "lambda2": 2, "relative": False}
@@ -54,12 +57,41 @@ def test_the_command_on_a_card_makes_the_same_mentor(tmp_path: Path) -> None:
 def test_overwrite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "mentor"
     assert main(fit_to(out)) == 0
-    (out / "mine.txt").write_text("keep me")
     assert main(fit_to(out)) == 2
     assert "is not empty" in capsys.readouterr().err
-    assert (out / "mine.txt").exists()
     assert main(fit_to(out, "--overwrite", "--arch", "logistic")) == 0
     assert Mentor.from_pretrained(out).name == "logistic"
+    (out / "mine.txt").write_text("keep me")
+    assert main(fit_to(out, "--overwrite")) == 2
+    assert "holds more than a mentor (mine.txt)" in capsys.readouterr().err
+    assert (out / "mine.txt").read_text() == "keep me"
+
+
+def test_the_old_mentor_stays_if_the_new_one_cannot_be_put_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "mentor"
+    assert main(fit_to(out)) == 0
+    before = (out / "model.safetensors").read_bytes()
+    rename = Path.rename
+
+    def refuse(path: Path, target: Path) -> Path:
+        if path.name == "mentor" and target == out and path != out:
+            raise OSError(28, "No space left on device", str(target))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    assert main(fit_to(out, "--overwrite", "--seed", "5")) == 2
+    assert "No space left on device" in capsys.readouterr().err
+    assert (out / "model.safetensors").read_bytes() == before
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_stops_early_when_told_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["fit-mentor", "--curriculum", "uniform", "--samples", "1000", "--goal", "0.01"]
+    assert main([*words, "--out", str(tmp_path / "one")]) == 0
+    assert "(goal reached)" in capsys.readouterr().out
+    assert "--goal 0.01" in read_card(tmp_path / "one").command
 
 
 def test_mentors_lists_what_ships(capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,8 +104,9 @@ def test_mentors_lists_what_ships(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("words", [["curriculum", "pd", "--set", "lambda2=2"], ["mentor", "pd"]])
 def test_plot(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plot", *words, "--epochs", "0", "99", "--out", str(tmp_path)]) == 0
-    assert {path.name for path in tmp_path.iterdir()} == {"pd.png", "pd.svg"}
-    assert "pd.png" in capsys.readouterr().out.replace("\n", "")
+    stem = "mentor-pd" if words[0] == "mentor" else "pd"
+    assert {path.name for path in tmp_path.iterdir()} == {f"{stem}.png", f"{stem}.svg"}
+    assert f"{stem}.png" in capsys.readouterr().out.replace("\n", "")
 
 
 @pytest.mark.parametrize("name", CURRICULA)
@@ -90,10 +123,24 @@ def test_reproduce_table6(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert all(cell["n"] == 2 for cell in table["cells"])
     names = {path.name for path in tmp_path.iterdir()}
     assert names >= {"architectures.png", "architectures.svg", "objectives.png", "objectives.svg"}
-    assert "1.6±0.5E-6" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "of 128 fits" in printed
+    assert "wrote" in printed
+    assert "1.6±0.5E-6" in (tmp_path / "README.md").read_text()
     runs = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
     assert main([*words, "--out", str(tmp_path)]) == 0
     assert {path: path.stat().st_mtime_ns for path in runs} == runs  # nothing ran twice
+    words[words.index("--steps") + 1] = "5"
+    assert main([*words, "--out", str(tmp_path)]) == 2
+    assert "holds a table with steps = 4, not 5" in capsys.readouterr().err
+    assert "--steps 4" in (tmp_path / "README.md").read_text()
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"mentornet {__version__}\n"
 
 
 MISTAKES = [
@@ -108,6 +155,15 @@ MISTAKES = [
     ),
     (["fit-mentor", "--curriculum", "prediction-variance", "--out", "x"], "at least 2 steps"),
     (["fit-mentor", "--curriculum", "linear", "--samples", "0", "--out", "x"], "samples must"),
+    (["fit-mentor", "--curriculum", "linear", "--out", "."], "a folder of its own"),
+    (["fit-mentor", "--curriculum", "linear", "--seed", "-1", "--out", "x"], "seed must be in 0"),
+    (["fit-mentor", "--curriculum", "linear", "--out", "/proc/nowhere/x"], "/proc"),
+    (["plot", "curriculum", "pd", "--out", "/proc/nowhere"], "/proc"),
+    (
+        ["fit-mentor", "--curriculum", "linear", "--set", "relative=2", "--out", "x"],
+        "true or false",
+    ),
+    (["plot", "curriculum", "pd", "--percentile", "nan"], "percentile must be a loss ≥ 0"),
     (["fit-mentor", "--curriculum", "linear", "--history", "0", "--out", "x"], "history must"),
     (["plot", "curriculum", "nope"], "unknown curriculum 'nope'"),
     (["plot", "mentor", "nope"], "no mentor 'nope'"),

@@ -89,6 +89,13 @@ def test_app_c_lorentzian() -> None:
         assert value == pytest.approx(integrand, abs=1e-6)
 
 
+def test_focal_implied_loss_has_a_closed_form_at_gamma_2() -> None:
+    """∫(1 − e^(−x))² dx = ℓ − 2(1 − e^(−ℓ)) + ½(1 − e^(−2ℓ))."""
+    for loss, value in zip(LOSSES.tolist(), rho(make_curriculum("focal")), strict=True):
+        closed = loss - 2 * (1 - math.exp(-loss)) + 0.5 * (1 - math.exp(-2 * loss))
+        assert value == pytest.approx(closed, abs=1e-5)
+
+
 @pytest.mark.parametrize("name", CURRICULA)
 def test_implied_loss_is_the_integral_of_the_weight(name: str) -> None:
     """Closed forms and the numerical one agree, whatever the percentile, epoch or history."""

@@ -8,6 +8,7 @@ import torch
 
 from mentornet import (
     FitConfig,
+    Mentor,
     MentorFeatures,
     MentorNetError,
     enumerate_features,
@@ -146,3 +147,23 @@ def test_explicit_training_needs_a_known_g() -> None:
             enumerate_features(100),
             objective="explicit",
         )
+
+
+def test_a_loaded_mentor_can_learn_on_and_is_left_as_it_was() -> None:
+    mentor = Mentor.from_pretrained("pd")
+    threads, before = torch.get_num_threads(), mentor.weigh(enumerate_features(100))
+    fit_curriculum(mentor, make_curriculum("focal"), enumerate_features(500), FitConfig(steps=30))
+    assert not torch.equal(mentor.weigh(enumerate_features(100)), before)
+    assert not mentor.training
+    assert not any(parameter.requires_grad for parameter in mentor.parameters())
+    assert torch.get_num_threads() == threads
+
+
+def test_an_error_that_is_not_finite_stops_the_fit() -> None:
+    def broken(logit: torch.Tensor, target: torch.Tensor, z: MentorFeatures) -> torch.Tensor:
+        return logit * float("nan")
+
+    features = enumerate_features(100)
+    lesson = Lesson(features, make_curriculum("pd")(features))
+    with pytest.raises(MentorNetError, match="error is nan at step"):
+        fit(make_mentor("mlp"), lesson, implicit, error=broken)

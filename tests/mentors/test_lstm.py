@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from mentornet.mentors.lstm import LSTMEncoder
 from mentornet.randomness import generator, seeded
@@ -41,11 +41,20 @@ def test_last_hidden_states_and_gradients_are_those_of_nn_lstm(steps: int, direc
 
     expected.square().sum().backward()
     actual.square().sum().backward()
-    gradient = theirs.weight_ih_l0.grad
-    assert isinstance(gradient, Tensor)
     order = torch.arange(40).view(4, -1)[[0, 1, 3, 2]].flatten()
-    assert ours.input.grad is not None
-    torch.testing.assert_close(ours.input.grad[0][order], gradient)
+    for direction, suffix in enumerate(["", "_reverse"][:directions]):
+        for name, parameter in (
+            ("weight_ih", ours.input),
+            ("weight_hh", ours.hidden),
+            ("bias_ih", ours.bias),
+        ):
+            gradient = getattr(theirs, f"{name}_l0{suffix}").grad
+            if name == "weight_hh" and steps == 1:
+                assert parameter.grad is None  # the first state is 0: it takes no part
+                continue
+            assert parameter.grad is not None
+            ours_now = parameter.grad[direction].view_as(gradient)[order]
+            torch.testing.assert_close(ours_now, gradient, msg=name + suffix)
 
 
 def test_all_states_are_those_of_nn_lstm() -> None:

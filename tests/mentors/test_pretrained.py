@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from mentornet import CURRICULA, Mentor, MentorFeatures, enumerate_features
-from mentornet.mentors import Lesson, error_of, read_card, shipped
+from mentornet import CURRICULA, Mentor, MentorFeatures
+from mentornet.mentors import FEATURES, Lesson, error_of, read_card, shipped
+from mentornet.randomness import generator
 
 
 def test_every_predefined_curriculum_ships() -> None:
@@ -20,16 +21,32 @@ def test_every_predefined_curriculum_ships() -> None:
 def test_card(name: str) -> None:
     folder = shipped()[name]
     card, mentor = read_card(folder), Mentor.from_pretrained(name)
-    features = enumerate_features(
-        card.samples,
-        history=mentor.config.history,
-        num_classes=mentor.config.num_classes,
-        seed=card.grid_seed,
-    )
-    mse = error_of(mentor, Lesson(features, card.target()(features)))
-    assert mse == pytest.approx(card.mse, rel=0.02, abs=1e-9)
-    assert f"{card.mse:.1e}" in (folder / "README.md").read_text()
+    assert card.features == "dense"
+    for features, mse in (("dense", card.mse), ("grid", card.mse_grid)):
+        made = FEATURES[features](
+            card.samples,
+            history=mentor.config.history,
+            num_classes=mentor.config.num_classes,
+            seed=card.features_seed,
+        )
+        assert error_of(mentor, Lesson(made, card.target()(made))) == pytest.approx(mse, rel=0.02)
+        assert f"{mse:.1e}" in (folder / "README.md").read_text()
     assert f"--curriculum {name}" in card.command
+
+
+@pytest.mark.parametrize("name", sorted(CURRICULA))
+@pytest.mark.parametrize(("mean", "top"), [(0.05, 2e-2), (0.3, 1e-2), (2.0, 5e-3), (8.0, 5e-3)])
+def test_close_to_its_curriculum_wherever_a_student_is(name: str, mean: float, top: float) -> None:
+    """Exponential losses around their own 75th percentile, as a batch has them: no grid."""
+    mentor, draw = Mentor.from_pretrained(name), generator(7)
+    shape = (20_000, mentor.config.history)
+    loss = -mean * torch.rand(shape, generator=draw).clamp(min=1e-6).log()
+    features = MentorFeatures.from_loss(
+        loss,
+        percentile=torch.quantile(loss[:, -1], 0.75),
+        epoch=torch.randint(100, shape[:1], generator=draw),
+    )
+    assert error_of(mentor, Lesson(features, read_card(shipped()[name]).target()(features))) < top
 
 
 @pytest.mark.parametrize("name", sorted(CURRICULA))

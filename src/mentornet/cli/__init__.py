@@ -8,24 +8,29 @@ from mentornet.errors import MentorNetError
 
 __all__ = ["main"]
 
+_EXTRAS = {"matplotlib", "mpl_toolkits", "rich", "scipy", "sklearn", "tyro"}
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; a user's mistake is one line on standard error and exit code 2."""
     try:
         from mentornet.cli.commands import parse
-    except ModuleNotFoundError as error:
-        print(
-            f"the command line needs {error.name}, which is not installed; "
-            "pip install 'mentornet[all]'",
-            file=sys.stderr,
-        )
-        return 2
-    try:
+
         parse(arguments).run()
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] not in _EXTRAS:
+            raise
+        return _say(f"{error.name} is not installed; install mentornet with its extra [all]")
     except MentorNetError as error:
-        print(f"mentornet: {error}", file=sys.stderr)
-        return 2
+        return _say(f"{error}")
+    except OSError as error:
+        return _say(f"{error.filename or 'a file'}: {error.strerror or error}")
     except KeyboardInterrupt:
-        print("mentornet: interrupted; what was finished is kept", file=sys.stderr)
+        _say("interrupted")
         return 130
     return 0
+
+
+def _say(message: str) -> int:
+    print(f"mentornet: {message}", file=sys.stderr)
+    return 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any, Protocol
 
 import tyro
@@ -36,6 +37,9 @@ Each command explains itself: mentornet fit-mentor --help"""
 
 def parse(arguments: list[str] | None = None) -> Command:
     """The command that `arguments` (or the program's own) ask for."""
+    if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
+        print(f"mentornet {__version__}")
+        sys.exit(0)
     choices = tuple(
         Annotated[command, tyro.conf.subcommand(name)] for name, command in COMMANDS.items()
     )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -16,21 +15,35 @@ from mentornet.cli.progress import bar
 from mentornet.cli.settings import parse_settings
 from mentornet.curricula import Curriculum, make_curriculum
 from mentornet.errors import MentorNetError
-from mentornet.mentors import FitConfig, FitRecord, enumerate_features, fit_curriculum, make_mentor
-from mentornet.mentors.cards import Card, write_card
+from mentornet.files import write_json
+from mentornet.mentors import (
+    FEATURES,
+    FitConfig,
+    FitRecord,
+    Lesson,
+    enumerate_features,
+    error_of,
+    fit_curriculum,
+    make_mentor,
+)
+from mentornet.mentors.cards import CARD, PAGE, Card, write_card
 from mentornet.mentors.mentor import Mentor
 from mentornet.mentors.objectives import explicit
-from mentornet.mentors.store import PRETRAINED
+from mentornet.mentors.store import CONFIG, PRETRAINED, WEIGHTS
 from mentornet.version import __version__
 
 __all__ = ["FitMentor"]
 
+RECORD = "record.json"
+FILES = {CARD, CONFIG, PAGE, RECORD, WEIGHTS}
+"""What is written, and so what may be overwritten."""
+
 
 @dataclass(frozen=True)
 class FitMentor:
-    """Teach a mentor a predefined curriculum, on samples that enumerate the feature space.
+    """Teach a mentor a predefined curriculum, on samples of the feature space.
 
-    For example::
+    For example:
 
       mentornet fit-mentor --curriculum linear --arch bilstm --out mentors/linear
       mentornet fit-mentor --curriculum pd --set lambda1=0.5 lambda2=2 --out mentors/pd
@@ -43,7 +56,7 @@ class FitMentor:
     """Which curriculum; a misspelt name lists all of them."""
 
     out: Path
-    """Folder for config.json, model.safetensors and the card; must not exist yet."""
+    """Folder for config.json, model.safetensors, the card and the error curve (record.json)."""
 
     arch: str = "bilstm"
     """Which network: bilstm (the paper's), batch-lstm, cnn, mlp or logistic."""
@@ -54,6 +67,9 @@ class FitMentor:
     objective: Literal["implicit", "explicit"] = "implicit"
     """Regress on the weights, or minimise the objective of Eq. 4 (needs a known G)."""
 
+    features: Literal["grid", "dense"] = "grid"
+    """The paper's grid (App. D), or features off the grid, as a student meets them."""
+
     history: int = 1
     """T, how many steps of a sample's loss the mentor reads."""
 
@@ -61,113 +77,135 @@ class FitMentor:
     """How many labels the mentor can tell apart."""
 
     use_label: bool = True
-    """Whether the mentor reads the label; if not, its label input is 0."""
+    """Read the label; with --no-use-label, the label input is always 0."""
 
     samples: int = 300_000
-    """How many enumerated samples to learn from and be judged on."""
+    """How many samples to learn from and be judged on."""
 
     steps: int = FitConfig.steps
-    """Steps of Adam."""
+    """Steps of Adam, at most."""
 
     learning_rate: float = FitConfig.learning_rate
     """The highest learning rate."""
+
+    goal: float = FitConfig.goal
+    """Stop early once the mean squared error is at or below this."""
+
+    patience: int | None = FitConfig.patience
+    """Stop early after this many of the 50 evaluations without a new best."""
 
     seed: int = 0
     """Of the starting values and of the order of the samples."""
 
     overwrite: bool = False
-    """Replace what is in --out."""
+    """Replace the mentor that is in --out."""
 
     def run(self) -> None:
         """Fit, and write the folder when all is done."""
         if self.samples < 1:
             raise MentorNetError(f"samples must be ≥ 1, got {self.samples}")
         curriculum = make_curriculum(self.curriculum, **parse_settings(self.set))
-        mentor = make_mentor(
-            self.arch,
+        sizes = {name: getattr(self, name) for name in ("history", "num_classes", "use_label")}
+        mentor = make_mentor(self.arch, seed=self.seed, **sizes)
+        config = FitConfig(
+            self.steps, learning_rate=self.learning_rate, goal=self.goal, patience=self.patience,
             seed=self.seed,
-            history=self.history,
-            num_classes=self.num_classes,
-            use_label=self.use_label,
-        )
-        config = FitConfig(steps=self.steps, learning_rate=self.learning_rate, seed=self.seed)
+        )  # fmt: skip
         self._check_out()
         _try(mentor, curriculum, self.objective)
-        features = enumerate_features(
+        features = FEATURES[self.features](
             self.samples, history=self.history, num_classes=self.num_classes
         )
         with bar(f"{self.curriculum} → {self.arch}", config.steps, "MSE {:.1e}") as show:
             record = fit_curriculum(
-                mentor,
-                curriculum,
-                features,
-                config,
-                objective=self.objective,
-                on_progress=show,
+                mentor, curriculum, features, config, objective=self.objective, on_progress=show
             )
-        card = Card(
-            curriculum=self.curriculum,
-            settings=curriculum.settings,
-            objective=self.objective,
-            mse=record.error,
-            samples=self.samples,
-            grid_seed=0,
-            command=self.command(),
-            mentornet_version=__version__,
-            torch_version=torch.__version__,
+        self._write(mentor, self._card(mentor, curriculum, record), record)
+        Console(highlight=False, markup=False, soft_wrap=True).print(
+            f"{self.out}: {mentor.name}, {mentor.num_parameters} parameters, "
+            f"MSE {record.error:.1e} over {self.samples:,} samples, "
+            f"{record.seconds:.0f} s ({record.stopped})"
         )
-        self._write(mentor, card)
-        self._report(mentor, record)
 
     def command(self) -> str:
         """The command line that these options stand for, defaults left out."""
         words = ["mentornet", "fit-mentor", "--curriculum", self.curriculum, "--arch", self.arch]
         if self.set:
             words += ["--set", *self.set]
-        for name in ("objective", "history", "num_classes", "samples", "steps", "learning_rate"):
+        for name in (
+            "objective", "features", "history", "num_classes", "samples", "steps",
+            "learning_rate", "goal", "patience", "seed",
+        ):  # fmt: skip
             value = getattr(self, name)
             if value != getattr(type(self), name):
                 words += [f"--{name.replace('_', '-')}", f"{value}"]
         if not self.use_label:
             words += ["--no-use-label"]
-        if self.seed:
-            words += ["--seed", str(self.seed)]
         return shlex.join([*words, "--out", self.out.as_posix()])
 
-    def _name(self) -> str:
-        """What to load it by: its folder, or its name if it is one of those that ship."""
-        return self.out.name if self.out.resolve().parent == PRETRAINED else self.out.as_posix()
+    def _card(self, mentor: Mentor, curriculum: Curriculum, record: FitRecord) -> Card:
+        grid = enumerate_features(history=self.history, num_classes=self.num_classes)
+        return Card(
+            curriculum=self.curriculum,
+            settings=curriculum.settings,
+            objective=self.objective,
+            features=self.features,
+            samples=self.samples,
+            features_seed=0,
+            mse=record.error,
+            mse_grid=error_of(mentor, Lesson(grid, curriculum(grid))),
+            command=self.command(),
+            mentornet_version=__version__,
+            torch_version=torch.__version__,
+        )
 
     def _check_out(self) -> None:
-        if self.out.exists() and not self.out.is_dir():
-            raise MentorNetError(f"--out must be a folder, got the file {self.out}")
-        if self.out.is_dir() and any(self.out.iterdir()) and not self.overwrite:
+        if not self.out.name:
+            raise MentorNetError(f"--out must name a folder of its own, got {str(self.out)!r}")
+        for above in (self.out, *self.out.parents):
+            if above.exists() and not above.is_dir():
+                raise MentorNetError(f"--out must be a folder, but {above} is a file")
+        _try_writing(next(above for above in (self.out, *self.out.parents) if above.exists()))
+        if not self.out.is_dir():
+            return
+        found = {path.name for path in self.out.iterdir()}
+        if found and not self.overwrite:
             raise MentorNetError(
                 f"{self.out} is not empty; choose another folder, or add --overwrite"
             )
+        if found - FILES:
+            raise MentorNetError(
+                f"{self.out} holds more than a mentor ({min(found - FILES)}), which --overwrite "
+                "would delete; choose another folder"
+            )
 
-    def _write(self, mentor: Mentor, card: Card) -> None:
-        """The folder appears whole, or not at all."""
+    def _write(self, mentor: Mentor, card: Card, record: FitRecord) -> None:
+        """The folder appears whole, or what was there stays."""
+        ships = self.out.resolve().parent == PRETRAINED
         self.out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.out.parent, prefix=f".{self.out.name}.") as made:
-            whole = Path(made) / "mentor"
+            whole, before = Path(made) / "mentor", Path(made) / "before"
             mentor.save_pretrained(whole)
-            write_card(card, mentor, whole, self._name())
+            write_card(card, mentor, whole, self.out.name if ships else self.out.as_posix())
+            write_json(whole / RECORD, asdict(record))
             if self.out.exists():
-                self.out.rename(Path(made) / "before")
-            shutil.move(whole, self.out)
+                self.out.rename(before)
+            try:
+                whole.rename(self.out)
+            except OSError:
+                if before.exists():
+                    before.rename(self.out)
+                raise
 
-    def _report(self, mentor: Mentor, record: FitRecord) -> None:
-        Console(highlight=False).print(
-            f"{self.out}: {mentor.name}, {mentor.num_parameters} parameters, "
-            f"MSE {record.error:.1e} over {self.samples:,} samples, "
-            f"{record.seconds:.0f} s ({record.stopped})"
-        )
+
+def _try_writing(folder: Path) -> None:
+    """Raise the system's own error if nothing can be written there."""
+    with tempfile.TemporaryFile(dir=folder):
+        pass
 
 
 def _try(mentor: Mentor, curriculum: Curriculum, objective: str) -> None:
     """Weigh one sample, so that what cannot work is said before work starts."""
-    one = enumerate_features(1, history=mentor.config.history)
-    curriculum(one)
+    curriculum(enumerate_features(1, history=mentor.config.history))
     if objective == "explicit":
         explicit(curriculum)

@@ -17,7 +17,7 @@ __all__ = ["Mentors"]
 class Mentors:
     """List the mentors inside the package, ready for Mentor.from_pretrained(NAME).
 
-    For example::
+    For example:
 
       mentornet mentors
     """

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import tyro
 from rich.console import Console
+from torch import Tensor
 
 from mentornet.cli.settings import parse_settings
 from mentornet.curricula import make_curriculum
 from mentornet.errors import MentorNetError
-from mentornet.experiments.curriculum_figure import Weigh, draw_curriculum
-from mentornet.experiments.style import save
-from mentornet.features import EPOCHS
+from mentornet.features import EPOCHS, MentorFeatures
 from mentornet.mentors import load_mentor
 
 __all__ = ["Plot"]
@@ -24,7 +24,7 @@ __all__ = ["Plot"]
 class Plot:
     """Draw the weight over loss and loss difference, and the robust loss that it implies.
 
-    For example::
+    For example:
 
       mentornet plot curriculum temporal-mixture --epochs 0 49 50
       mentornet plot curriculum linear --set lambda1=0.5 lambda2=2
@@ -38,7 +38,7 @@ class Plot:
     """Name of the curriculum, or name or folder of the mentor."""
 
     out: Path = Path("pictures")
-    """Folder for NAME.png and NAME.svg."""
+    """Folder for NAME.png and NAME.svg, or mentor-NAME.*."""
 
     epochs: tuple[int, ...] = (0, 50, 99)
     """At which progress of training, in percent."""
@@ -53,16 +53,21 @@ class Plot:
         """Draw, and say where the pictures are."""
         if not self.epochs or not all(0 <= epoch < EPOCHS for epoch in self.epochs):
             raise MentorNetError(f"epochs must be in 0–{EPOCHS - 1} percent, got {self.epochs}")
-        if self.percentile < 0:
+        if not 0 <= self.percentile < float("inf"):
             raise MentorNetError(f"percentile must be a loss ≥ 0, got {self.percentile:g}")
+        from mentornet.experiments.curriculum_figure import draw_curriculum
+        from mentornet.experiments.style import save
+
         weigh, history, title = self._subject()
         drawn = draw_curriculum(
             weigh, title, epochs=self.epochs, history=history, percentile=self.percentile
         )
-        for path in save(drawn, self.out / Path(self.name).name):
-            Console(highlight=False).print(f"wrote {path}")
+        stem = Path(self.name).resolve().name
+        stem = f"mentor-{stem}" if self.subject == "mentor" else stem
+        for path in save(drawn, self.out / stem):
+            Console(highlight=False, markup=False).print(f"wrote {path}")
 
-    def _subject(self) -> tuple[Weigh, int, str]:
+    def _subject(self) -> tuple[Callable[[MentorFeatures], Tensor], int, str]:
         if self.subject == "mentor":
             if self.set:
                 raise MentorNetError("--set is for a curriculum; a mentor's settings are learned")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 from mentornet.curricula.curriculum import Curriculum, Direction
 from mentornet.curricula.focal import Focal
 from mentornet.curricula.hard_negative_mining import HardNegativeMining
@@ -18,7 +16,7 @@ from mentornet.curricula.self_paced import SelfPaced
 from mentornet.curricula.temporal_mixture import TemporalMixture
 from mentornet.curricula.uniform import Uniform
 from mentornet.errors import MentorNetError
-from mentornet.names import did_you_mean, pick
+from mentornet.names import check_keys, pick
 
 __all__ = [
     "CURRICULA",
@@ -64,8 +62,21 @@ def make_curriculum(name: str, **settings: float | bool) -> Curriculum:
     Linear(lambda1=1.0, lambda2=2.0, relative=False)
     """
     kind = pick(CURRICULA, name, "curriculum")
-    known = {field.name for field in fields(kind)}
-    for key in settings:
-        if key not in known:
-            raise MentorNetError(f"{name} has no setting {key!r}; {did_you_mean(key, known)}")
+    defaults = kind().settings
+    check_keys(settings, defaults, f"{name} has no setting")
+    for key, value in settings.items():
+        _check_type(key, value, defaults[key])
     return kind(**settings)
+
+
+def _check_type(key: str, value: object, default: float | bool) -> None:
+    """A setting is of its default's kind: true or false, a whole number, or any number."""
+    if isinstance(default, bool):
+        fits, expected = isinstance(value, bool), "true or false"
+    elif isinstance(default, int):
+        fits, expected = isinstance(value, int) and not isinstance(value, bool), "a whole number"
+    else:
+        fits = isinstance(value, int | float) and not isinstance(value, bool)
+        expected = "a number"
+    if not fits:
+        raise MentorNetError(f"{key} must be {expected}, got {value!r}")

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal
 
+import torch
 from torch import Tensor
 
 from mentornet.curricula.implied_loss import implied_loss
@@ -35,14 +36,10 @@ class Curriculum(ABC):
     direction: ClassVar[Direction | None] = None
     min_history: ClassVar[int] = 1
 
+    @torch.no_grad()
     def __call__(self, features: MentorFeatures) -> Tensor:
-        """v* of every sample `(B,)`, in [0, 1], after a look at the features' values."""
-        if features.history < self.min_history:
-            raise MentorNetError(
-                f"{self.name} needs a history of at least {self.min_history} steps, "
-                f"got T = {features.history}"
-            )
-        return self.weight(features.validated())
+        """v* of every sample `(B,)`, in [0, 1], without gradient, after a look at the values."""
+        return self.weight(self._checked(features))
 
     @abstractmethod
     def weight(self, features: MentorFeatures) -> Tensor:
@@ -56,7 +53,19 @@ class Curriculum(ABC):
 
     def implied_loss(self, features: MentorFeatures) -> Tensor:
         """ρ(ℓ) = ∫₀^ℓ v*(x) dx `(B,)`, all but the current loss held fixed (Eq. 10, Prop. 1)."""
+        return self._implied_loss(self._checked(features))
+
+    def _implied_loss(self, features: MentorFeatures) -> Tensor:
+        """By numerical integration; a subclass states the closed form where there is one."""
         return implied_loss(self.weight, features)
+
+    def _checked(self, features: MentorFeatures) -> MentorFeatures:
+        if features.history < self.min_history:
+            raise MentorNetError(
+                f"{self.name} needs a history of at least {self.min_history} steps, "
+                f"got T = {features.history}"
+            )
+        return features.validated()
 
     @property
     def has_penalty(self) -> bool:

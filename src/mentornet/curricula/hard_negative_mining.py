@@ -40,6 +40,6 @@ class HardNegativeMining(Curriculum):
         above = excess(features, self.lambda1, relative=self.relative)
         return (above >= 0).to(above.dtype)
 
-    def implied_loss(self, features: MentorFeatures) -> Tensor:
+    def _implied_loss(self, features: MentorFeatures) -> Tensor:
         limit = threshold(features, self.lambda1, relative=self.relative).clamp(min=0)
         return torch.relu(features.current_loss - limit)

@@ -42,6 +42,6 @@ class Huber(Curriculum):
         root = features.current_loss.sqrt().clamp(min=self.lambda1)
         return 0.5 * self.lambda1 / root
 
-    def implied_loss(self, features: MentorFeatures) -> Tensor:
+    def _implied_loss(self, features: MentorFeatures) -> Tensor:
         loss, bend = features.current_loss, self.lambda1
         return torch.where(loss <= bend**2, 0.5 * loss, bend * (loss.sqrt() - 0.5 * bend))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from mentornet.errors import MentorNetError
 from mentornet.features import MentorFeatures
 
 __all__ = ["implied_loss"]
@@ -34,8 +35,10 @@ def implied_loss(
     >>> implied_loss(lambda z: 1 / (1 + z.current_loss), z)  # log(1 + ℓ)
     tensor([0.6931, 1.6094])
     """
+    if points < 1:
+        raise MentorNetError(f"points must be ≥ 1, got {points}")
     loss = features.current_loss
-    middles = (torch.arange(points, device=loss.device, dtype=torch.float32) + 0.5) / points
+    middles = (torch.arange(points, device=loss.device, dtype=torch.float64) + 0.5) / points
     samples = loss[:, None] * middles.to(loss.dtype)
     weights = weigh(features.repeat(points).at_loss(samples.flatten()))
     mean = weights.view(-1, points).mean(

@@ -58,7 +58,7 @@ class Linear(Curriculum):
         lambda1 = threshold(features, self.lambda1, relative=self.relative)
         return 0.5 * self.lambda2 * weight**2 - (lambda1 + self.lambda2) * weight
 
-    def implied_loss(self, features: MentorFeatures) -> Tensor:
+    def _implied_loss(self, features: MentorFeatures) -> Tensor:
         # ρ is ℓ up to λ₁, then the area of what is left of the ramp's triangle. A relative
         # λ₁ may lie below 0; the part of the ramp left of ℓ = 0 is then cut off.
         lambda1 = threshold(features, self.lambda1, relative=self.relative)

@@ -42,7 +42,8 @@ class LogSum(Curriculum):
             )
 
     def weight(self, features: MentorFeatures) -> Tensor:
-        return self.lambda1 / (features.current_loss + self.epsilon)
+        weight = self.lambda1 / (features.current_loss + self.epsilon)
+        return weight.clamp(max=1)  # which rounding in bfloat16 may exceed
 
-    def implied_loss(self, features: MentorFeatures) -> Tensor:
+    def _implied_loss(self, features: MentorFeatures) -> Tensor:
         return self.lambda1 * torch.log1p(features.current_loss / self.epsilon)

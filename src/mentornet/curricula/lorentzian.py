@@ -19,8 +19,9 @@ __all__ = ["Lorentzian"]
 class Lorentzian(Curriculum):
     """v* = 2ℓ/(2δ² + ℓ²), so that ρ(ℓ) = log(1 + ½ (ℓ/δ)²) (Black and Anandan 1996).
 
-    It rises up to ℓ = √2 δ, where it is 1/(√2 δ), and falls beyond, so it is monotone
-    only where every loss is at least √2 δ (the case the paper takes).
+    It rises up to ℓ = √2 δ, where it is 1/(√2 δ), and falls beyond. The paper takes δ so
+    small that every loss lies beyond, where it is monotone; but then weights exceed 1, which
+    is why δ is bounded here.
 
     Args:
         delta: δ ≥ 1/√2, for v* to stay in [0, 1].
@@ -44,5 +45,5 @@ class Lorentzian(Curriculum):
         loss = features.current_loss
         return 2 * loss / (2 * self.delta**2 + loss**2)
 
-    def implied_loss(self, features: MentorFeatures) -> Tensor:
+    def _implied_loss(self, features: MentorFeatures) -> Tensor:
         return torch.log1p(0.5 * (features.current_loss / self.delta) ** 2)

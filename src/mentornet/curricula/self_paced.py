@@ -45,6 +45,6 @@ class SelfPaced(Curriculum):
     def penalty(self, weight: Tensor, features: MentorFeatures) -> Tensor:
         return -threshold(features, self.lambda1, relative=self.relative) * weight
 
-    def implied_loss(self, features: MentorFeatures) -> Tensor:
+    def _implied_loss(self, features: MentorFeatures) -> Tensor:
         limit = threshold(features, self.lambda1, relative=self.relative).clamp(min=0)
         return torch.minimum(features.current_loss, limit)

@@ -44,7 +44,7 @@ class TemporalMixture(Curriculum):
     def weight(self, features: MentorFeatures) -> Tensor:
         return self._choose(self._early.weight(features), self._late.weight(features), features)
 
-    def implied_loss(self, features: MentorFeatures) -> Tensor:
+    def _implied_loss(self, features: MentorFeatures) -> Tensor:
         early, late = self._early.implied_loss(features), self._late.implied_loss(features)
         return self._choose(early, late, features)
 

@@ -29,5 +29,5 @@ class Uniform(Curriculum):
     def weight(self, features: MentorFeatures) -> Tensor:
         return torch.ones_like(features.current_loss)
 
-    def implied_loss(self, features: MentorFeatures) -> Tensor:
+    def _implied_loss(self, features: MentorFeatures) -> Tensor:
         return features.current_loss

@@ -33,6 +33,9 @@ def _commit() -> str:
     """The commit of the checkout this package is imported from, `+` if it was edited since."""
     git = ["git", "-C", str(Path(__file__).parent)]
     try:
+        top = Path(_output([*git, "rev-parse", "--show-toplevel"]))
+        if not (top / "src" / "mentornet").is_dir():
+            return "unknown"  # installed into somebody else's repository
         head = _output([*git, "rev-parse", "--short=12", "HEAD"])
         changed = _output([*git, "status", "--porcelain", "--", ":/src"])
     except (OSError, subprocess.CalledProcessError):

@@ -54,7 +54,7 @@ def draw_curriculum(
     history: int = 1,
     percentile: float = 2.0,
 ) -> Figure:
-    """V over loss and difference at each of `epochs`, and ρ(ℓ) beside the classical ones.
+    """Draw v over loss and difference at each of `epochs`, and ρ(ℓ) beside the classical ones.
 
     Args:
         weigh: a curriculum's `weight` or a mentor.
@@ -63,27 +63,33 @@ def draw_curriculum(
         history: T; earlier steps are drawn at the percentile.
         percentile: ℓ_pt that ρ is drawn at.
     """
-    panels, view = len(epochs) + 1, _View(history, percentile)
+    view = _View(history, percentile)
+    surfaces = _alike([(epoch, _surface(weigh, view, epoch)) for epoch in epochs])
+    panels = len(surfaces) + 1
     with look():
         drawn = figure(3.5 * panels + 0.5, 3.9)
         drawn.suptitle(title)
-        for place, epoch in enumerate(epochs, start=1):
+        for place, (weight, alike) in enumerate(surfaces, start=1):
             axes = drawn.add_subplot(1, panels, place, projection="3d")
             assert isinstance(axes, Axes3D)
-            _draw_surface(axes, weigh, view, epoch)
+            _draw_surface(axes, weight, _when(alike))
         _draw_implied_loss(drawn.add_subplot(1, panels, panels), weigh, view, epochs)
     return drawn
 
 
-def _draw_surface(axes: Axes3D, weigh: Weigh, view: _View, epoch: int) -> None:
+def _surface(weigh: Weigh, view: _View, epoch: int) -> Tensor:
+    """The weight over losses (rows) and differences (columns)."""
     loss, difference = torch.meshgrid(_LOSS, _DIFFERENCE, indexing="ij")
-    features = view.features(loss.flatten(), difference.flatten(), epoch)
-    weight = weigh(features).view_as(loss)
+    return weigh(view.features(loss.flatten(), difference.flatten(), epoch)).view_as(loss)
+
+
+def _draw_surface(axes: Axes3D, weight: Tensor, title: str) -> None:
+    loss, difference = torch.meshgrid(_LOSS, _DIFFERENCE, indexing="ij")
     axes.plot_surface(
         loss.numpy(), difference.numpy(), weight.numpy(), cmap="viridis", vmin=0, vmax=1,
-        rcount=121, ccount=121, linewidth=0, antialiased=False,
+        rcount=121, ccount=121, linewidth=0, antialiased=False, rasterized=True,
     )  # fmt: skip
-    axes.set(title=f"epoch {epoch} %", xlabel="loss ℓ", zlabel="weight v", zlim=(0, 1))
+    axes.set(title=title, xlabel="loss ℓ", zlabel="weight v", zlim=(0, 1))
     axes.set_ylabel(r"difference $\ell - \ell_{pt}$")
     axes.view_init(elev=28, azim=35)
     axes.set_box_aspect(None, zoom=0.84)
@@ -97,9 +103,10 @@ def _draw_implied_loss(axes: Axes, weigh: Weigh, view: _View, epochs: Sequence[i
         ("log-sum (λ = ε = 1)", LogSum().implied_loss(features), COLOURS[2], LINES[1]),
     ):
         axes.plot(_LOSS, robust, label=name, color=colour, linestyle=line, linewidth=1.4)
-    groups = _distinct_curves(weigh, view, epochs)
+    curves = [(epoch, implied_loss(weigh, view.along_loss(epoch))) for epoch in epochs]
+    groups = _alike(curves)
     for index, (curve, alike) in enumerate(groups):
-        when = "" if len(groups) == 1 else f", epoch {', '.join(map(str, alike))} %"
+        when = "" if len(groups) == 1 else f", {_when(alike)}"
         colour = (COLOURS[0], COLOURS[1], COLOURS[3], COLOURS[5])[index % 4]
         axes.plot(_LOSS, curve, label=f"this weighting{when}", color=colour, linewidth=2.4)
     axes.set(xlabel="loss ℓ", xlim=(0, 6), ylim=(0, 6))
@@ -108,17 +115,18 @@ def _draw_implied_loss(axes: Axes, weigh: Weigh, view: _View, epochs: Sequence[i
     axes.legend(loc="upper left", fontsize=8)
 
 
-def _distinct_curves(
-    weigh: Weigh, view: _View, epochs: Sequence[int]
-) -> list[tuple[Tensor, list[int]]]:
-    """ρ at every epoch, those that look the same as one, with the epochs they belong to."""
+def _alike(drawn: list[tuple[int, Tensor]]) -> list[tuple[Tensor, list[int]]]:
+    """What looks the same at several epochs as one, with the epochs it belongs to."""
     groups: list[tuple[Tensor, list[int]]] = []
-    for epoch in epochs:
-        curve = implied_loss(weigh, view.along_loss(epoch))
+    for epoch, values in drawn:
         for other, alike in groups:
-            if (curve - other).abs().max() < _SAME:
+            if (values - other).abs().max() < _SAME:
                 alike.append(epoch)
                 break
         else:
-            groups.append((curve, [epoch]))
+            groups.append((values, [epoch]))
     return groups
+
+
+def _when(epochs: list[int]) -> str:
+    return f"epoch {', '.join(map(str, epochs))} %"

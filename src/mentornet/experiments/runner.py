@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import torch
 
 from mentornet.errors import MentorNetError
 from mentornet.files import as_json, read_json, write_json
+from mentornet.version import __version__
 
 __all__ = ["Job", "run_missing"]
 
@@ -25,7 +27,7 @@ class Job:
     """One run: a function that can be imported by name, and its plain arguments.
 
     Args:
-        key: names the result's file, unique in its folder.
+        key: says in the result's file name what it is.
         function: takes the settings as keywords, returns what JSON can hold.
         settings: together with the function, all that the result depends on.
     """
@@ -36,13 +38,14 @@ class Job:
 
     @property
     def digest(self) -> str:
-        """Changes whenever the settings do, so that an old result is not taken for a new one."""
-        text = as_json({"function": self.function.__qualname__, **self.settings})
+        """Changes with the settings or our version, so that an old result is not taken for new."""
+        about = {"function": self.function.__qualname__, "version": __version__}
+        text = as_json({**about, **self.settings})
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def path(self, folder: Path) -> Path:
         """Where the result is kept."""
-        return folder / f"{self.key}.json"
+        return folder / f"{self.key}-{self.digest}.json"
 
     def stored(self, folder: Path) -> Result | None:
         """The result of an earlier run of just these settings, if there is one."""
@@ -72,7 +75,7 @@ def run_missing(
         return
     context = multiprocessing.get_context("spawn")
     workers = min(processes, len(missing))
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_one_thread) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare_worker) as pool:
         running = {pool.submit(job.function, **job.settings): job for job in missing}
         try:
             for future in as_completed(running):
@@ -84,5 +87,7 @@ def run_missing(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _one_thread() -> None:
+def _prepare_worker() -> None:
+    """One thread each; an interruption is the parent's to deal with."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)

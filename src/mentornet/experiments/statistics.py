@@ -6,8 +6,6 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scipy import stats
-
 __all__ = ["Estimate", "estimate", "parse_estimate"]
 
 
@@ -29,6 +27,8 @@ def estimate(values: Sequence[float], confidence: float = 0.9) -> Estimate:
     >>> print(estimate([1.0e-5, 1.2e-5, 1.4e-5]))
     1.2±0.3E-5
     """
+    from scipy import stats  # slow to import, and an extra
+
     mean, n = statistics.fmean(values), len(values)
     if n < 2:
         return Estimate(mean, float("nan"), n)

@@ -19,7 +19,19 @@ from mentornet.experiments.statistics import Estimate, estimate, parse_estimate
 from mentornet.mentors import ARCHITECTURES, FitConfig, enumerate_features, fit_curriculum
 from mentornet.mentors.architectures import make_mentor
 
-__all__ = ["EXPLICIT", "PAPER", "WEIGHTINGS", "Cell", "Table6", "cells", "run_fit", "run_table6"]
+__all__ = [
+    "EXPLICIT",
+    "LEARNING_RATES",
+    "NAMES",
+    "PAPER",
+    "WEIGHTINGS",
+    "Cell",
+    "Progress",
+    "Table6",
+    "cells",
+    "run_fit",
+    "run_table6",
+]
 
 Settings = dict[str, float | bool]
 
@@ -37,6 +49,15 @@ WEIGHTINGS: dict[str, Settings] = {
 EXPLICIT = ("self-paced", "linear")
 """The rows of known G, on which explicit and implicit training are compared."""
 
+NAMES = {
+    "logistic": "Logistic",
+    "mlp": "MLP",
+    "cnn": "CNN",
+    "batch-lstm": "RNN",
+    "bilstm": "MentorNet (bi-LSTM)",
+}
+"""The architectures as the paper's table heads its columns."""
+
 LEARNING_RATES = (0.01, 0.03, 0.1)
 
 _PAPER = """
@@ -49,8 +70,8 @@ temporal-mixture     1.8±0.0E-1 1.9±0.4E-2 1.2±0.6E-1 6.6±0.4E-2 1.2±1.1E-4
 """
 
 PAPER: dict[str, dict[str, Estimate]] = {
-    row: {arch: parse_estimate(text, n=5) for arch, text in zip(ARCHITECTURES, cells, strict=True)}
-    for row, *cells in (line.split() for line in _PAPER.strip().splitlines())
+    row: {arch: parse_estimate(text, n=5) for arch, text in zip(ARCHITECTURES, texts, strict=True)}
+    for row, *texts in (line.split() for line in _PAPER.strip().splitlines())
 }
 """The paper's own numbers: mean and half the 90 % confidence interval of 5 repeats."""
 
@@ -83,12 +104,13 @@ class Table6:
         """One repeat of one cell."""
         settings = {
             **cell._asdict(),
-            "settings": WEIGHTINGS[cell.row],
+            "settings": make_curriculum(cell.row, **WEIGHTINGS[cell.row]).settings,
             "learning_rate": learning_rate,
             "seed": repeat,
             "samples": self.samples,
             "history": self.history,
             "steps": self.steps,
+            "batch_size": FitConfig().batch_size,
         }
         return Job("-".join([*cell, f"rate{learning_rate:g}", f"{repeat}"]), run_fit, settings)
 
@@ -113,6 +135,7 @@ def run_fit(
     samples: int,
     history: int,
     steps: int,
+    batch_size: int,
 ) -> Result:
     """Fit one mentor of one architecture to one curriculum, and report its error curve."""
     features = enumerate_features(samples, history=history)
@@ -120,10 +143,10 @@ def run_fit(
         make_mentor(arch, history=history, seed=seed),
         make_curriculum(row, **settings),
         features,
-        FitConfig(steps=steps, learning_rate=learning_rate, seed=seed),
+        FitConfig(steps, batch_size, learning_rate, seed=seed),
         objective=objective,
     )
-    epochs = [step * FitConfig().batch_size / samples for step in record.steps]
+    epochs = [step * batch_size / samples for step in record.steps]
     return {
         "mse": record.error,
         "seconds": round(record.seconds, 1),
@@ -149,15 +172,14 @@ class Progress:
     def best_rate(self, cell: Cell) -> float:
         """The learning rate whose first repeat has the lowest error."""
         rates = self.results[cell]
-        return min(rates, key=lambda rate: rates[rate][0]["mse"])
+        tried = [rate for rate in rates if 0 in rates[rate]]
+        return min(tried, key=lambda rate: rates[rate][0]["mse"])
 
     def repeats(self, cell: Cell) -> list[Result]:
         """The finished repeats of a cell at its best learning rate so far."""
-        rates = self.results.get(cell, {})
-        tried = [rate for rate in rates if 0 in rates[rate]]
-        if not tried:
+        if cell not in self.results:
             return []
-        best = rates[min(tried, key=lambda rate: rates[rate][0]["mse"])]
+        best = self.results[cell][self.best_rate(cell)]
         return [best[seed] for seed in sorted(best)]
 
 

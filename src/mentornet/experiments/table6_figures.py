@@ -8,19 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mentornet.experiments.style import COLOURS, LINES, figure, look
-from mentornet.experiments.table6 import EXPLICIT
+from mentornet.experiments.table6 import EXPLICIT, NAMES
 from mentornet.mentors import ARCHITECTURES
 
-__all__ = ["NAMES", "draw_architectures", "draw_objectives"]
-
-NAMES = {
-    "logistic": "Logistic",
-    "mlp": "MLP",
-    "cnn": "CNN",
-    "batch-lstm": "RNN",
-    "bilstm": "MentorNet (bi-LSTM)",
-}
-"""The architectures as the paper's table heads its columns."""
+__all__ = ["draw_architectures", "draw_objectives"]
 
 
 def draw_architectures(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mentornet.experiments.statistics import Estimate
-from mentornet.experiments.table6 import LEARNING_RATES, PAPER, WEIGHTINGS
-from mentornet.experiments.table6_figures import NAMES
+from mentornet.experiments.table6 import LEARNING_RATES, NAMES, PAPER, WEIGHTINGS, Table6
 from mentornet.mentors import ARCHITECTURES
 
 __all__ = ["render_bilstm", "render_page"]
@@ -15,7 +14,6 @@ __all__ = ["render_bilstm", "render_page"]
 def render_page(table: dict[str, Any]) -> str:
     """All cells, ours and the paper's, with the conditions they were measured under."""
     facts = table["conditions"]
-    minutes = sum(sum(cell["seconds"]) for cell in table["cells"]) / 60
     rates = ", ".join(f"{rate:g}" for rate in LEARNING_RATES)
     return f"""# App. D: how well a mentor learns a predefined curriculum
 
@@ -30,18 +28,16 @@ repeats ± 90 % confidence, ours first and the paper's below. The best of a row 
 
 ![Explicit against implicit training](objectives.png)
 
-As in the paper, implicit training comes down faster at first. Where v* is a step, explicit training
-ends lower: as g nears 0 or 1, its gradient fades like g (1 − g), that of the squared error faster.
-
-- Command: `mentornet reproduce table6` (step size T = {table["history"]}, {table["steps"]:,} steps
-  of Adam, 256 samples each, one thread a fit).
-- The paper names no learning rate: each cell has the best of {rates} on its first repeat.
-- The repeats shown took {minutes:.0f} minutes of one core in all.
+- Command: `{_command(table)}` (step size T = {table["history"]}, {table["steps"]:,} steps
+  of Adam with a one-cycle learning rate, one thread a fit).
+- The paper names no learning rate: each cell has the best of {rates} on its first repeat. What
+  each gave is in `table6.json`; where the best is the first or last, a further one may be better.
+- Settings of the curricula: {_settings(table)}.
 - mentornet {facts["mentornet"]} at {facts["commit"]}, torch {facts["torch"]},
   Python {facts["python"]}, {facts["processor"]}, {facts["cores"]} cores.
 - Not in the paper, and chosen by us: the earlier losses of a sample (see
-  `mentornet.mentors.grid`), the curricula's settings (in `table6.json`), and the sizes of the
-  four networks that MentorNet is compared with.
+  `mentornet.mentors.grid`), the curricula's settings, and the sizes of the four networks that
+  MentorNet is compared with (the RNN reads the batch in runs of 32).
 """
 
 
@@ -64,6 +60,20 @@ def _grid(table: dict[str, Any]) -> str:
         cells = [f"{text}<br>{PAPER[row][arch]}" for text, arch in zip(shown, ours, strict=True)]
         lines.append(f"| {row} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _command(table: dict[str, Any]) -> str:
+    words = ["mentornet", "reproduce", "table6"]
+    for name in ("repeats", "samples", "steps"):
+        if table[name] != getattr(Table6, name):
+            words += [f"--{name}", f"{table[name]}"]
+    return " ".join(words)
+
+
+def _settings(table: dict[str, Any]) -> str:
+    every = {cell["row"]: cell["settings"] for cell in table["cells"]}
+    texts = {row: ", ".join(f"{k} = {v}" for k, v in every[row].items()) for row in every}
+    return "; ".join(f"{row} ({text})" for row, text in texts.items())
 
 
 def _explicit(table: dict[str, Any]) -> str:

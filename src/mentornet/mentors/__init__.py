@@ -16,7 +16,7 @@ from mentornet.mentors.fitting import (
     fit_curriculum,
     fit_labels,
 )
-from mentornet.mentors.grid import enumerate_features
+from mentornet.mentors.grid import FEATURES, dense_features, enumerate_features
 from mentornet.mentors.logistic import LogisticMentor
 from mentornet.mentors.mentor import Mentor, MentorConfig
 from mentornet.mentors.mlp import MLPConfig, MLPMentor
@@ -26,6 +26,7 @@ from mentornet.mentors.store import load_mentor, save_mentor, shipped
 
 __all__ = [
     "ARCHITECTURES",
+    "FEATURES",
     "BatchLSTMConfig",
     "BatchLSTMMentor",
     "BiLSTMConfig",
@@ -42,6 +43,7 @@ __all__ = [
     "Mentor",
     "MentorConfig",
     "binary",
+    "dense_features",
     "enumerate_features",
     "error_of",
     "explicit",

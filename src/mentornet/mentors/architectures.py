@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from mentornet.errors import MentorNetError
 from mentornet.mentors.batch_lstm import BatchLSTMMentor
 from mentornet.mentors.bilstm import BiLSTMMentor
 from mentornet.mentors.cnn import CNNMentor
 from mentornet.mentors.logistic import LogisticMentor
 from mentornet.mentors.mentor import Mentor
 from mentornet.mentors.mlp import MLPMentor
-from mentornet.names import did_you_mean, pick
+from mentornet.names import check_keys, pick
 
 __all__ = ["ARCHITECTURES", "make_mentor"]
 
@@ -31,7 +30,5 @@ def make_mentor(name: str, *, seed: int = 0, **sizes: Any) -> Mentor:
     """
     kind = pick(ARCHITECTURES, name, "architecture")
     known = {field.name for field in fields(kind.config_type)}
-    for key in sizes:
-        if key not in known:
-            raise MentorNetError(f"{name} has no size {key!r}; {did_you_mean(key, known)}")
+    check_keys(sizes, known, f"{name} has no size")
     return kind(kind.config_type(**sizes), seed=seed)

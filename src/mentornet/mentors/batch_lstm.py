@@ -17,9 +17,11 @@ __all__ = ["BatchLSTMConfig", "BatchLSTMMentor"]
 
 @dataclass(frozen=True)
 class BatchLSTMConfig(MentorConfig):
-    """Args:
-    units: of the LSTM.
-    run: samples read in one go; a larger batch is read in several runs side by side.
+    """Sizes of the recurrent network.
+
+    Args:
+        units: of the LSTM.
+        run: samples read in one go; a larger batch is read in several runs side by side.
     """
 
     units: int = 10
@@ -44,7 +46,7 @@ class BatchLSTMMentor(Mentor):
 
     def score(self, features: MentorFeatures) -> Tensor:
         inputs = self._plain_inputs(features)
-        run = min(self.config.run, features.batch_size)
+        run = max(1, min(self.config.run, features.batch_size))
         missing = -features.batch_size % run
         padded = nn.functional.pad(inputs, (0, 0, 0, missing))
         runs = padded.view(-1, run, inputs.shape[1])

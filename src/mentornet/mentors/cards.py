@@ -10,9 +10,10 @@ from mentornet.errors import MentorNetError
 from mentornet.files import read_json, write_json, write_text
 from mentornet.mentors.mentor import Mentor
 
-__all__ = ["CARD", "Card", "read_card", "write_card"]
+__all__ = ["CARD", "PAGE", "Card", "read_card", "write_card"]
 
 CARD = "card.json"
+PAGE = "README.md"
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,11 @@ class Card:
         curriculum: its name.
         settings: its hyper-parameters.
         objective: `implicit` or `explicit`.
-        mse: mean squared error to v* over `samples` enumerated samples.
-        samples: how many.
-        grid_seed: what they were drawn with.
+        features: what it learned from, one of `FEATURES`.
+        samples: how many of them.
+        features_seed: what they were drawn with.
+        mse: mean squared error to v* over those.
+        mse_grid: the same over the paper's grid.
         command: what made it.
         mentornet_version: with which version.
         torch_version: and which torch.
@@ -34,9 +37,11 @@ class Card:
     curriculum: str
     settings: dict[str, float | bool]
     objective: str
-    mse: float
+    features: str
     samples: int
-    grid_seed: int
+    features_seed: int
+    mse: float
+    mse_grid: float
     command: str
     mentornet_version: str
     torch_version: str
@@ -56,7 +61,7 @@ def write_card(card: Card, mentor: Mentor, folder: Path, name: str) -> None:
         name: what to call it by in `from_pretrained`.
     """
     write_json(folder / CARD, asdict(card))
-    write_text(folder / "README.md", _page(card, mentor, name))
+    write_text(folder / PAGE, _page(card, mentor, name))
 
 
 def read_card(folder: Path) -> Card:
@@ -75,8 +80,8 @@ def _page(card: Card, mentor: Mentor, name: str) -> str:
         "settings": ", ".join(f"{key} = {value}" for key, value in card.settings.items()) or "none",
         "architecture": f"`{mentor.name}`, {mentor.num_parameters} parameters",
         "history": f"{mentor.config.history}",
-        "mean squared error": f"{card.mse:.1e} over {card.samples:,} enumerated samples "
-        f"(seed {card.grid_seed})",
+        "taught on": f"{card.samples:,} {card.features} features (seed {card.features_seed})",
+        "mean squared error": f"{card.mse:.1e} on those, {card.mse_grid:.1e} on the paper's grid",
         "objective": card.objective,
         "made by": f"`{card.command}`",
         "with": f"mentornet {card.mentornet_version}, torch {card.torch_version}",

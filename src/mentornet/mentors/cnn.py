@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.features import MentorFeatures
 from mentornet.mentors.mentor import Mentor, MentorConfig
 
 __all__ = ["CNNConfig", "CNNMentor"]
@@ -16,9 +16,11 @@ __all__ = ["CNNConfig", "CNNMentor"]
 
 @dataclass(frozen=True)
 class CNNConfig(MentorConfig):
-    """Args:
-    channels: of both convolutions.
-    width: steps that a kernel spans (odd).
+    """Sizes of the convolutions.
+
+    Args:
+        channels: of both.
+        width: steps that a kernel spans.
     """
 
     channels: int = 20
@@ -26,7 +28,7 @@ class CNNConfig(MentorConfig):
 
 
 class CNNMentor(Mentor):
-    """g_m = σ(fc(mean_t(conv2(tanh(conv1(z)))))).
+    """g_m = σ(fc(mean_t(tanh(conv2(tanh(conv1(z))))))).
 
     It convolves over the T steps; at every step it sees loss, difference, label and
     epoch. The pooling makes it blind to when a loss occurred.
@@ -43,9 +45,7 @@ class CNNMentor(Mentor):
         self.fc = nn.Linear(channels, 1)
 
     def score(self, features: MentorFeatures) -> Tensor:
-        label = features.label.to(features.loss.dtype) / self.config.num_classes
-        epoch = features.epoch.to(features.loss.dtype) / EPOCHS
-        steps = [features.loss, features.difference]
-        steps += [column[:, None].expand_as(features.loss) for column in (label, epoch)]
-        convolved = torch.tanh(self.conv2(torch.tanh(self.conv1(torch.stack(steps, dim=1)))))
+        constant = self._scaled(features)[:, :, None].expand(-1, -1, features.history)
+        steps = torch.cat([torch.stack([features.loss, features.difference], 1), constant], 1)
+        convolved = torch.tanh(self.conv2(torch.tanh(self.conv1(steps))))
         return self.fc(convolved.mean(dim=2)).squeeze(1)

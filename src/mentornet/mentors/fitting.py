@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -16,6 +18,7 @@ from mentornet.errors import MentorNetError
 from mentornet.features import MentorFeatures
 from mentornet.mentors.mentor import Mentor
 from mentornet.mentors.objectives import Objective, binary, explicit, implicit
+from mentornet.names import pick
 from mentornet.randomness import generator
 
 __all__ = ["FitConfig", "FitRecord", "Lesson", "error_of", "fit", "fit_curriculum", "fit_labels"]
@@ -29,8 +32,8 @@ class FitConfig:
     """How long and how fast to learn.
 
     Args:
-        steps: of Adam; the learning rate rises over the first tenth and then falls
-            along a cosine.
+        steps: of Adam; the learning rate rises over the first tenth and then falls along a
+            cosine, while β₁ falls from 0.95 to 0.85 and rises again (`OneCycleLR`).
         batch_size: samples a step, drawn with replacement.
         learning_rate: the highest.
         evaluations: points of the error curve.
@@ -85,6 +88,18 @@ class Lesson(NamedTuple):
     features: MentorFeatures
     target: Tensor
 
+    def check(self, mentor: Mentor) -> None:
+        """Raise if there is nothing to learn from here, or something that cannot be."""
+        count = self.features.batch_size
+        if count == 0:
+            raise MentorNetError("there are no samples to learn from")
+        if self.target.shape != (count,) or not ((self.target >= 0) & (self.target <= 1)).all():
+            raise MentorNetError(
+                f"targets must be weights in [0, 1] of shape ({count},), "
+                f"got shape {tuple(self.target.shape)}"
+            )
+        self.features.validated(mentor.config.num_classes if mentor.config.use_label else None)
+
     def rows(self, index: Tensor | slice) -> Lesson:
         """The samples at `index`."""
         return Lesson(self.features.rows(index), self.target[index])
@@ -113,8 +128,9 @@ def fit_curriculum(
         objective: regress on v*, or minimise g·ℓ + G(g) (Eq. 4).
         on_progress: see `Progress`.
     """
+    objectives = {"implicit": lambda: implicit, "explicit": lambda: explicit(curriculum)}
+    chosen = pick(objectives, objective, "objective")()
     lesson = Lesson(features, curriculum(features))
-    chosen = implicit if objective == "implicit" else explicit(curriculum)
     return fit(mentor, lesson, chosen, error=implicit, config=config, on_progress=on_progress)
 
 
@@ -188,33 +204,54 @@ def fit(
         config: see `FitConfig`.
         on_progress: see `Progress`.
     """
-    config = config or FitConfig()
-    lesson.features.validated(mentor.config.num_classes if mentor.config.use_label else None)
-    judged_on = judged_on or lesson
-    probe = judged_on.rows(slice(_PROBE))
-    record, started = FitRecord(), time.perf_counter()
+    config, judged_on = config or FitConfig(), judged_on or lesson
+    for part in (lesson, judged_on):
+        part.check(mentor)
+    started = time.perf_counter()
+    with _one_thread(), _learning(mentor):
+        record = _descend(mentor, lesson, objective, error, judged_on, config, on_progress)
+        record.error = error_of(mentor, judged_on, error)
+    record.seconds = time.perf_counter() - started
+    return record
+
+
+def _descend(
+    mentor: Mentor,
+    lesson: Lesson,
+    objective: Objective,
+    error: Objective,
+    judged_on: Lesson,
+    config: FitConfig,
+    on_progress: Progress | None,
+) -> FitRecord:
+    """Step, look at the error every so often, and put the best weights back at the end."""
+    record, probe = FitRecord(), judged_on.rows(slice(_PROBE))
     best = copy.deepcopy(mentor.state_dict())
     every = max(1, config.steps // config.evaluations)
-    descend = _descent(mentor, lesson, objective, config)
+    take_step = _adam(mentor, lesson, objective, config)
     for step in range(1, config.steps + 1):
-        descend()
+        take_step()
         if step % every and step != config.steps:
             continue
+        latest = error_of(mentor, probe, error)
+        if not math.isfinite(latest):
+            raise MentorNetError(
+                f"the mentor's error is {latest:g} at step {step}; try a learning_rate below "
+                f"{config.learning_rate:g}"
+            )
         record.steps.append(step)
-        record.errors.append(error_of(mentor, probe, error))
-        if record.errors[-1] == min(record.errors):
+        record.errors.append(latest)
+        if latest == min(record.errors):
             best = copy.deepcopy(mentor.state_dict())
         if on_progress is not None:
-            on_progress(step, record.errors[-1])
-        if record.errors[-1] <= config.goal:
+            on_progress(step, latest)
+        if latest <= config.goal:
             record.stopped = "goal reached"
             break
         if record.plateaued(config.patience):
             record.stopped = "no improvement"
             break
     mentor.load_state_dict(best)
-    record.error = error_of(mentor, judged_on, error)
-    record.seconds = time.perf_counter() - started
     return record
 
 
@@ -229,7 +266,32 @@ def error_of(mentor: Mentor, lesson: Lesson, error: Objective = implicit) -> flo
     return total / count
 
 
-def _descent(
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """A mentor is too small to share out: more threads cost time, and on a busy machine much."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@contextmanager
+def _learning(mentor: Mentor) -> Iterator[None]:
+    """Inside, the mentor can learn; after it, its mode and which of Θ may learn are as before."""
+    mode, flags = mentor.training, [parameter.requires_grad for parameter in mentor.parameters()]
+    mentor.train().requires_grad_(True)
+    try:
+        yield
+    finally:
+        mentor.train(mode)
+        for parameter, flag in zip(mentor.parameters(), flags, strict=True):
+            parameter.requires_grad_(flag)
+            parameter.grad = None
+
+
+def _adam(
     mentor: Mentor, lesson: Lesson, objective: Objective, config: FitConfig
 ) -> Callable[[], None]:
     """One step of Adam at each call."""
@@ -241,7 +303,6 @@ def _descent(
         adam, config.learning_rate, total_steps=total, pct_start=max(0.1, 2 / total),
         div_factor=10, final_div_factor=100,
     )  # fmt: skip
-    mentor.train()
 
     def step() -> None:
         rows = lesson.rows(torch.randint(count, (config.batch_size,), generator=draw).to(device))

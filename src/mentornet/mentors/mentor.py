@@ -95,7 +95,7 @@ class Mentor(nn.Module, ABC):
         drop_rate: float | Tensor = 0.0,
         burn_in: bool | Tensor = False,
     ) -> Tensor:
-        """V `(B,)` in [0, 1], of the dtype of the loss.
+        """The weights v `(B,)` in [0, 1], of the dtype of the loss.
 
         Args:
             features: z.
@@ -105,16 +105,23 @@ class Mentor(nn.Module, ABC):
             burn_in: see `sample_weights`.
         """
         weight = self.logit(features).sigmoid()
-        if draws is not None:
+        if draws is None:
+            if burn_in is not False or isinstance(drop_rate, Tensor) or drop_rate != 0.0:
+                raise MentorNetError("burn_in and drop_rate need draws, uniform in [0, 1)")
+        else:
             weight = sample_weights(weight, draws, drop_rate=drop_rate, burn_in=burn_in)
         return weight.to(features.loss.dtype)
 
     @torch.no_grad()
     def weigh(self, features: MentorFeatures) -> Tensor:
-        """V `(B,)` without gradient, or an error that names the value that cannot be."""
-        weight: Tensor = self(
-            features.validated(self.config.num_classes if self.config.use_label else None)
-        )
+        """The weights v `(B,)` without gradient, or an error that names what cannot be."""
+        if not isinstance(features, MentorFeatures):
+            raise MentorNetError(
+                f"a mentor reads MentorFeatures, got {type(features).__name__}; "
+                "make them with MentorFeatures.from_loss"
+            )
+        features.validated(self.config.num_classes if self.config.use_label else None)
+        weight: Tensor = self(features)
         return weight
 
     def save_pretrained(self, folder: str | Path) -> None:
@@ -149,17 +156,20 @@ class Mentor(nn.Module, ABC):
         dtype = next(self.parameters()).dtype
         label = features.label if self.config.use_label else torch.zeros_like(features.label)
         return MentorFeatures(
-            features.loss.to(dtype), features.difference.to(dtype), label, features.epoch
+            features.loss.to(dtype),
+            features.difference.to(dtype),
+            label.long(),
+            features.epoch.long(),
         )
 
     def _plain_inputs(self, features: MentorFeatures) -> Tensor:
         """All features as plain numbers, `(B, 2T + 2)`, label and epoch scaled to [0, 1)."""
-        dtype = features.loss.dtype
-        label = features.label.to(dtype) / self.config.num_classes
-        epoch = features.epoch.to(dtype) / EPOCHS
-        return torch.cat(
-            [features.loss, features.difference, label[:, None], epoch[:, None]], dim=1
-        )
+        return torch.cat([features.loss, features.difference, self._scaled(features)], dim=1)
+
+    def _scaled(self, features: MentorFeatures) -> Tensor:
+        """Label and epoch as plain numbers in [0, 1), `(B, 2)`."""
+        pair = torch.stack([features.label / self.config.num_classes, features.epoch / EPOCHS], 1)
+        return pair.to(features.loss.dtype)
 
     def extra_repr(self) -> str:
         return str(self.config)

@@ -16,8 +16,10 @@ __all__ = ["MLPConfig", "MLPMentor"]
 
 @dataclass(frozen=True)
 class MLPConfig(MentorConfig):
-    """Args:
-    hidden: nodes of the first layer, as many as the MentorNet's fc1.
+    """Sizes of the perceptron.
+
+    Args:
+        hidden: nodes of the first layer, as many as the MentorNet's fc1.
     """
 
     hidden: int = 20

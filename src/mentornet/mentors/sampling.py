@@ -5,13 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from mentornet.errors import MentorNetError
+
 __all__ = ["sample_weights"]
 
 
 def sample_weights(
     weight: Tensor, draws: Tensor, *, drop_rate: float | Tensor, burn_in: bool | Tensor = False
 ) -> Tensor:
-    """V ← r during burn-in, v ← r·v after it, with r = 1(u ≥ p) ~ Bernoulli(1 − p).
+    """Drop samples at random: v ← r in burn-in, v ← r·v after it, r = 1(u ≥ p) ~ Bernoulli(1 − p).
 
     The draws come from outside, so the layer is a pure function that compiles, and
     `burn_in` and `drop_rate` may be tensors that a step never has to wait for.
@@ -29,6 +31,13 @@ def sample_weights(
     >>> sample_weights(v, u, drop_rate=0.3, burn_in=True)
     tensor([0., 1., 1.])
     """
+    if draws.shape != weight.shape:
+        raise MentorNetError(
+            f"draws must have the shape of the weights {tuple(weight.shape)}, "
+            f"got {tuple(draws.shape)}"
+        )
+    if not isinstance(drop_rate, Tensor) and not 0 <= drop_rate <= 1:
+        raise MentorNetError(f"drop_rate must be in [0, 1], got {drop_rate:g}")
     kept = (draws >= drop_rate).to(weight.dtype)
     starting = torch.as_tensor(burn_in, device=weight.device)
     return torch.where(starting, kept, kept * weight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from mentornet.errors import MentorNetError
 from mentornet.files import read_json, write_bytes, write_json
 from mentornet.mentors.architectures import ARCHITECTURES, make_mentor
 from mentornet.mentors.mentor import Mentor
-from mentornet.names import did_you_mean, pick
+from mentornet.names import check_keys, did_you_mean, pick
 from mentornet.version import __version__
 
 __all__ = ["CONFIG", "FORMAT", "PRETRAINED", "WEIGHTS", "load_mentor", "save_mentor", "shipped"]
@@ -24,6 +24,8 @@ CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 FORMAT = 1
 """Counts up when a folder written now could not be read by an older version."""
+
+_ABOUT = ("format", "mentornet_version", "architecture")  # the keys that are no sizes
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 
@@ -39,6 +41,8 @@ def save_mentor(mentor: Mentor, folder: Path) -> None:
     The weights carry a copy of the config, so that files of two mentors in one folder,
     after a crash between the two, are found out when they are read.
     """
+    if folder.exists() and not folder.is_dir():
+        raise MentorNetError(f"a mentor is saved into a folder, but {folder} is a file")
     config = _describe(mentor)
     tensors = {name: tensor.contiguous() for name, tensor in mentor.state_dict().items()}
     write_bytes(folder / WEIGHTS, save(tensors, metadata={"config": json.dumps(config)}))
@@ -52,17 +56,20 @@ def load_mentor(name_or_path: str | Path) -> Mentor:
     _check_format(config, folder)
     mentor = _from_config(config, folder)
     tensors, written_with = _read_weights(folder / WEIGHTS)
-    if written_with is not None and json.loads(written_with) != config:
+    if written_with is not None and written_with != json.dumps(config):
         raise MentorNetError(
             f"{folder / CONFIG} and {WEIGHTS} do not belong together; save the mentor again"
         )
     try:
-        mentor.load_state_dict(tensors, assign=False)
+        mentor.load_state_dict(tensors, assign=True)
     except RuntimeError as error:
         raise MentorNetError(
             f"{folder / WEIGHTS} does not hold a {mentor.name!r} mentor of the sizes in "
             f"{CONFIG}: {error}"
         ) from None
+    for name, tensor in tensors.items():
+        if not tensor.is_floating_point() or not tensor.isfinite().all():
+            raise MentorNetError(f"{folder / WEIGHTS}: {name} must hold finite numbers")
     return mentor.eval().requires_grad_(False)
 
 
@@ -77,9 +84,9 @@ def _describe(mentor: Mentor) -> dict[str, Any]:
 
 def _find(name_or_path: str | Path) -> Path:
     folder = Path(name_or_path)
-    if folder.is_dir():
-        return folder
     known = shipped()
+    if (folder / CONFIG).exists() or (folder.is_dir() and str(name_or_path) not in known):
+        return folder
     if str(name_or_path) in known:
         return known[str(name_or_path)]
     raise MentorNetError(
@@ -90,7 +97,7 @@ def _find(name_or_path: str | Path) -> Path:
 
 def _check_format(config: dict[str, Any], folder: Path) -> None:
     written = config.get("format")
-    if not isinstance(written, int):
+    if not isinstance(written, int) or isinstance(written, bool):
         raise MentorNetError(f"{folder / CONFIG} has no format number; is it a mentor's folder?")
     if written > FORMAT:
         raise MentorNetError(
@@ -100,12 +107,17 @@ def _check_format(config: dict[str, Any], folder: Path) -> None:
 
 
 def _from_config(config: dict[str, Any], folder: Path) -> Mentor:
-    sizes = dict(config)
-    for key in ("format", "mentornet_version"):
-        sizes.pop(key, None)
-    name = sizes.pop("architecture", None)
-    pick(ARCHITECTURES, str(name), f"architecture in {folder / CONFIG}:")
-    return make_mentor(str(name), **sizes)
+    name = str(config.get("architecture"))
+    sizes = {key: value for key, value in config.items() if key not in _ABOUT}
+    try:
+        known = {
+            field.name for field in fields(pick(ARCHITECTURES, name, "architecture").config_type)
+        }
+        check_keys(sizes, known, f"{name} has no size")
+        check_keys(known, sizes, "there is no")
+        return make_mentor(name, **sizes)
+    except MentorNetError as error:
+        raise MentorNetError(f"{folder / CONFIG}: {error}") from None
 
 
 def _read_weights(path: Path) -> tuple[dict[str, torch.Tensor], str | None]:

@@ -1,0 +1,49 @@
+"""The last T losses of every sample, for mentors that look back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+__all__ = ["LossHistory"]
+
+
+class LossHistory:
+    """A window of T losses and differences for each of N samples, newest last.
+
+    A sample that was seen fewer than T times has its oldest loss repeated before it.
+
+    Args:
+        count: N.
+        steps: T.
+        dtype: of what is stored; float16 halves the memory.
+    """
+
+    def __init__(self, count: int, steps: int, dtype: torch.dtype = torch.float32) -> None:
+        self.window = torch.full((count, 2, steps), torch.nan, dtype=dtype)
+
+    @torch.no_grad()
+    def push(self, index: Tensor, loss: Tensor, difference: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the newest loss of the samples at `index`, and return their windows.
+
+        Returns:
+            losses and differences, each `(B, T)` in the dtype of `loss`.
+        """
+        newest = torch.stack([loss, difference], dim=1).to(self.window.dtype)
+        before = self.window[index]
+        unseen = before[:, :, -1:].isnan()
+        before = torch.where(unseen, newest[:, :, None], before)
+        window = torch.cat([before[:, :, 1:], newest[:, :, None]], dim=2)
+        self.window[index] = window
+        losses, differences = window.to(loss.dtype).unbind(1)
+        return losses, differences
+
+    def state_dict(self) -> dict[str, Any]:
+        """The windows so far."""
+        return {"window": self.window}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a `state_dict`."""
+        self.window = state["window"]

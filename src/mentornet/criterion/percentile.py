@@ -1,0 +1,56 @@
+"""ℓ_pt: the moving average of the p-th percentile of the batch's losses (§3.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mentornet.errors import MentorNetError
+
+__all__ = ["PercentileEMA"]
+
+
+class PercentileEMA:
+    """ℓ_pt ← d ℓ_pt + (1 − d) percentile_p(ℓ), starting at the first batch's percentile.
+
+    (The authors' released code starts at 0, which calls every early loss large.)
+
+    Args:
+        percentile: p in [0, 1]; the paper's is 0.75.
+        decay: d in [0, 1); the paper's is 0.95.
+
+    >>> level = PercentileEMA(percentile=0.5, decay=0.9)
+    >>> level.update(torch.tensor([1.0, 2.0, 3.0]))
+    tensor(2.)
+    >>> level.update(torch.tensor([1.0, 1.0, 1.0]))  # 0.9 · 2 + 0.1 · 1
+    tensor(1.9000)
+    """
+
+    def __init__(self, percentile: float = 0.75, decay: float = 0.95) -> None:
+        if not 0 <= percentile <= 1:
+            hint = f"; did you mean {percentile / 100:g}?" if 1 < percentile <= 100 else ""
+            raise MentorNetError(f"percentile must be in [0, 1], got {percentile:g}{hint}")
+        if not 0 <= decay < 1:
+            raise MentorNetError(f"decay must be in [0, 1), got {decay:g}")
+        self.percentile, self.decay = percentile, decay
+        self.value: Tensor | None = None
+
+    @torch.no_grad()
+    def update(self, losses: Tensor) -> Tensor:
+        """Take in the losses of a batch, `(B,)`, and return ℓ_pt, a scalar on their device."""
+        level = torch.quantile(losses.float(), self.percentile)
+        if self.value is None:
+            self.value = level
+        else:
+            self.value = self.value.to(level.device) * self.decay + level * (1 - self.decay)
+        return self.value
+
+    def state_dict(self) -> dict[str, Any]:
+        """The moving average so far."""
+        return {"value": self.value}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a `state_dict`."""
+        self.value = state["value"]

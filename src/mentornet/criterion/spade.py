@@ -1,0 +1,203 @@
+"""SPADE: the weights of a mini-batch, and the step on them (Algorithm 1, Eq. 12).
+
+This is the one SPADE step. The trainer, the drop-in and the integrations all use it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mentornet.criterion.history import LossHistory
+from mentornet.criterion.percentile import PercentileEMA
+from mentornet.curricula import Curriculum
+from mentornet.errors import MentorNetError
+from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.mentors import Mentor, sample_weights
+from mentornet.randomness import generator
+
+__all__ = ["Spade", "SpadeConfig", "weighted_mean"]
+
+
+@dataclass(frozen=True)
+class SpadeConfig:
+    """The settings of the paper (§5.1, App. E), and what it leaves open.
+
+    Args:
+        percentile: p of ℓ_pt.
+        decay: of its moving average.
+        burn_in: share of training in which samples are dropped at random only.
+        burn_in_drop: share of samples that burn-in drops; the paper gives no number, the
+            authors' released code drops half.
+        drop: share of samples dropped at random after burn-in; 0 in the paper.
+    """
+
+    percentile: float = 0.75
+    decay: float = 0.95
+    burn_in: float = 0.2
+    burn_in_drop: float = 0.5
+    drop: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("burn_in", "burn_in_drop", "drop"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise MentorNetError(f"{name} must be in [0, 1], got {value:g}")
+
+
+def weighted_mean(weight: Tensor, loss: Tensor) -> Tensor:
+    """(1/B) Σ v ℓ, the weighted term of Eq. 1 over a batch; v is held fixed.
+
+    >>> weighted_mean(torch.tensor([1.0, 0.0]), torch.tensor([3.0, 9.0]))
+    tensor(1.5000)
+    """
+    return (weight.detach() * loss).mean()
+
+
+class Spade:
+    """Algorithm 1's steps 4 to 11, batch by batch: features, then weights.
+
+    With a mentor, or a curriculum's own formula: v ← g_m(φ(Ξ); Θ) (step 11, Eq. 12). With
+    `explicit`, a projected gradient step on the stored v of just the samples in the batch:
+    v ← clip(v − α ∂/∂v [v ℓ + G(v; λ)], 0, 1) (step 9), from v⁰ = 1.
+
+    Args:
+        rule: the mentor or curriculum. It may be replaced between two steps ("update
+            curriculum", step 6).
+        total_steps: of the whole training, what progress is measured by.
+        config: see `SpadeConfig`.
+        count: N, needed for a history or for `explicit`.
+        explicit: whether to use the curriculum's G; needs sample indices.
+        seed: of the draws of burn-in.
+    """
+
+    def __init__(
+        self,
+        rule: Mentor | Curriculum,
+        *,
+        total_steps: int,
+        config: SpadeConfig | None = None,
+        count: int | None = None,
+        explicit: bool = False,
+        seed: int = 0,
+    ) -> None:
+        if total_steps < 1:
+            raise MentorNetError(f"total_steps must be ≥ 1, got {total_steps}")
+        self.config = config or SpadeConfig()
+        self.rule, self.total_steps, self.seed = rule, total_steps, seed
+        self.level = PercentileEMA(self.config.percentile, self.config.decay)
+        self.step = 0
+        self.history: LossHistory | None = None
+        self.stored: Tensor | None = None
+        steps = rule.config.history if isinstance(rule, Mentor) else rule.min_history
+        if steps > 1:
+            self.history = LossHistory(_needed(count, "a history"), steps)
+        if explicit:
+            if not isinstance(rule, Curriculum) or not rule.has_penalty:
+                raise MentorNetError("explicit SPADE needs a curriculum of known G")
+            self.stored = torch.ones(_needed(count, "explicit SPADE"))
+
+    @property
+    def epoch(self) -> int:
+        """Progress in percent, 0–99."""
+        return min(EPOCHS - 1, self.step * EPOCHS // self.total_steps)
+
+    @property
+    def burning_in(self) -> bool:
+        """Whether the burn-in lasts."""
+        return self.step < self.config.burn_in * self.total_steps
+
+    @torch.no_grad()
+    def features(
+        self, losses: Tensor, label: Tensor, index: Tensor | None = None
+    ) -> MentorFeatures:
+        """φ of a batch (step 4), which also moves ℓ_pt and the history."""
+        level = self.level.update(losses)
+        difference = losses - level
+        if self.history is None:
+            loss_steps, difference_steps = losses[:, None], difference[:, None]
+        else:
+            loss_steps, difference_steps = self.history.push(_given(index), losses, difference)
+        epoch = torch.full_like(label, self.epoch)
+        return MentorFeatures(loss_steps, difference_steps, label, epoch)
+
+    @torch.no_grad()
+    def weigh(
+        self,
+        losses: Tensor,
+        label: Tensor,
+        index: Tensor | None = None,
+        *,
+        learning_rate: float = 1.0,
+    ) -> Tensor:
+        """The weights v of a batch, `(B,)`, without gradient; counts as one step.
+
+        Args:
+            losses: ℓ, `(B,)`.
+            label: the given labels, `(B,)`.
+            index: which samples they are, `(B,)`; for a history or explicit G.
+            learning_rate: α of an explicit step.
+        """
+        losses = losses.detach()
+        features = self.features(losses, label, index)
+        if self.stored is None:
+            weight = self._by_rule(features)
+        else:
+            weight = self._by_gradient(features, _given(index), learning_rate)
+        burning_in = self.burning_in
+        drop = self.config.burn_in_drop if burning_in else self.config.drop
+        if drop or burning_in:
+            draws = torch.rand(len(losses), generator=generator(self.seed, self.step))
+            draws = draws.to(losses.device)
+            weight = sample_weights(weight, draws, drop_rate=drop, burn_in=burning_in)
+        self.step += 1
+        return weight
+
+    def _by_rule(self, features: MentorFeatures) -> Tensor:
+        if isinstance(self.rule, Mentor):
+            weight: Tensor = self.rule(features)
+            return weight
+        return self.rule.weight(features)
+
+    def _by_gradient(self, features: MentorFeatures, index: Tensor, rate: float) -> Tensor:
+        assert self.stored is not None
+        assert isinstance(self.rule, Curriculum)
+        weight = self.stored[index].to(features.loss.device)
+        with torch.enable_grad():
+            free = weight.requires_grad_()
+            objective = free * features.current_loss + self.rule.penalty(free, features)
+            (gradient,) = torch.autograd.grad(objective.sum(), free)
+        moved = (weight.detach() - rate * gradient).clamp(0, 1)
+        self.stored[index] = moved.to(self.stored.device, self.stored.dtype)
+        return moved
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that a later step depends on, but the rule."""
+        return {
+            "step": self.step,
+            "level": self.level.state_dict(),
+            "history": None if self.history is None else self.history.state_dict(),
+            "stored": self.stored,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a `state_dict`."""
+        self.step, self.stored = state["step"], state["stored"]
+        self.level.load_state_dict(state["level"])
+        if self.history is not None:
+            self.history.load_state_dict(state["history"])
+
+
+def _needed(count: int | None, what: str) -> int:
+    if count is None:
+        raise MentorNetError(f"{what} needs the number of samples: give count")
+    return count
+
+
+def _given(index: Tensor | None) -> Tensor:
+    if index is None:
+        raise MentorNetError("index is missing: which samples are these?")
+    return index

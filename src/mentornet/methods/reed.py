@@ -1,0 +1,54 @@
+"""Bootstrapping: trust the label in part, and in part the prediction (Reed et al. 2015)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from mentornet.errors import MentorNetError
+
+__all__ = ["reed_hard", "reed_soft"]
+
+
+def reed_soft(logits: Tensor, given_label: Tensor, *, beta: float = 0.95) -> Tensor:
+    """ℓ = −(β log q_y + (1 − β) Σⱼ qⱼ log qⱼ), one value a sample (App. E).
+
+    q is the prediction; its own entropy stands in for the label where the label is not trusted.
+
+    Args:
+        logits: `(B, K)`.
+        given_label: y, `(B,)`.
+        beta: β in [0, 1], how far the label is trusted; the paper tries 0.7 to 0.95.
+
+    >>> reed_soft(torch.zeros(1, 2), torch.tensor([0]), beta=0.5)  # both terms are log 2
+    tensor([0.6931])
+    """
+    _check(beta)
+    log_q = logits.log_softmax(1)
+    entropy = -(log_q.exp() * log_q).sum(1)
+    return beta * _cross_entropy(log_q, given_label) + (1 - beta) * entropy
+
+
+def reed_hard(logits: Tensor, given_label: Tensor, *, beta: float = 0.8) -> Tensor:
+    """ℓ = −(β log q_y + (1 − β) maxⱼ log qⱼ), one value a sample (App. E).
+
+    Args:
+        logits: `(B, K)`.
+        given_label: y, `(B,)`.
+        beta: β in [0, 1], how far the label is trusted; the paper tries 0.7 to 0.95.
+
+    >>> reed_hard(torch.tensor([[0.0, 50.0]]), torch.tensor([0]), beta=0.9)  # 0.9 · 50 + 0.1 · 0
+    tensor([45.])
+    """
+    _check(beta)
+    log_q = logits.log_softmax(1)
+    return beta * _cross_entropy(log_q, given_label) - (1 - beta) * log_q.amax(1)
+
+
+def _cross_entropy(log_q: Tensor, given_label: Tensor) -> Tensor:
+    return torch.nn.functional.nll_loss(log_q, given_label, reduction="none")
+
+
+def _check(beta: float) -> None:
+    if not 0 <= beta <= 1:
+        raise MentorNetError(f"beta must be in [0, 1], got {beta:g}")

@@ -1,0 +1,78 @@
+"""Pre-activation residual networks for small images (He et al. 2016, Zagoruyko et al. 2016)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.errors import MentorNetError
+
+__all__ = ["ResNet", "resnet101"]
+
+
+class _Unit(nn.Module):
+    """x + conv(ReLU(norm(conv(ReLU(norm(x)))))), with a 1 × 1 shortcut where the shape changes."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
+        super().__init__()
+        self.norm1 = nn.BatchNorm2d(inputs)
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
+        self.norm2 = nn.BatchNorm2d(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
+        same = inputs == outputs and stride == 1
+        self.shortcut = None if same else nn.Conv2d(inputs, outputs, 1, stride, bias=False)
+
+    def forward(self, images: Tensor) -> Tensor:
+        ready = torch.relu(self.norm1(images))
+        kept = images if self.shortcut is None else self.shortcut(ready)
+        return kept + self.conv2(torch.relu(self.norm2(self.conv1(ready))))
+
+
+class ResNet(nn.Module):
+    """Three stages of residual units at sizes 1, ½ and ¼, then the mean and a linear layer.
+
+    Args:
+        channels: of the images.
+        classes: K.
+        depth: 6 n + 2 layers, n units a stage.
+        width: how many times 16, 32 and 64 channels the stages have.
+        dropout: share of the last features that is dropped.
+    """
+
+    def __init__(
+        self,
+        channels: int = 3,
+        classes: int = 10,
+        depth: int = 20,
+        width: int = 1,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if depth < 8 or (depth - 2) % 6:
+            raise MentorNetError(f"depth must be 6 n + 2 (8, 14, 20, …), got {depth}")
+        units: list[nn.Module] = []
+        inputs = 16
+        for stage, outputs in enumerate((16 * width, 32 * width, 64 * width)):
+            for unit in range((depth - 2) // 6):
+                units.append(_Unit(inputs, outputs, 2 if stage and not unit else 1))
+                inputs = outputs
+        self.stem = nn.Conv2d(channels, 16, 3, padding=1, bias=False)
+        self.units = nn.Sequential(*units)
+        self.norm = nn.BatchNorm2d(inputs)
+        self.dropout = nn.Dropout(dropout)
+        self.classify = nn.Linear(inputs, classes)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Logits `(B, K)` of images `(B, C, H, W)`."""
+        features = torch.relu(self.norm(self.units(self.stem(images)))).mean((2, 3))
+        return torch.as_tensor(self.classify(self.dropout(features)))
+
+
+def resnet101(channels: int = 3, classes: int = 10, dropout: float = 0.0) -> ResNet:
+    """The student that the paper calls resnet-101: 84M parameters.
+
+    It is no ResNet-101. The authors' released code builds a pre-activation wide net of 160,
+    320 and 640 filters and 9 plain units of two 3 × 3 convolutions a stage, without
+    bottlenecks: 56 layers, ten times as wide as a ResNet-56.
+    """
+    return ResNet(channels, classes, depth=56, width=10, dropout=dropout)

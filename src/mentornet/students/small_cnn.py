@@ -1,0 +1,44 @@
+"""A small student for small images, such as digits and Fashion-MNIST."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.students.layers import conv_norm_relu
+
+__all__ = ["SmallCNN"]
+
+
+class SmallCNN(nn.Module):
+    """Four 3 × 3 convolutions, the second and fourth followed by pooling where there is room.
+
+    For images of 8 × 8 or more; about 0.3M parameters at width 64.
+
+    Args:
+        channels: of the images.
+        classes: K.
+        width: channels of the first two convolutions; the others have twice as many.
+        dropout: share of the last features that is dropped.
+    """
+
+    def __init__(
+        self, channels: int = 1, classes: int = 10, width: int = 64, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.features = nn.Sequential(
+            conv_norm_relu(channels, width, 3),
+            conv_norm_relu(width, width, 3),
+            nn.MaxPool2d(2),
+            conv_norm_relu(width, 2 * width, 3),
+            conv_norm_relu(2 * width, 2 * width, 3),
+            nn.AdaptiveAvgPool2d(2),
+            nn.Flatten(),
+        )
+        self.dropout = nn.Dropout(dropout)
+        self.classify = nn.Linear(8 * width, classes)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Logits `(B, K)` of images `(B, C, H, W)`."""
+        features: Tensor = self.dropout(self.features(images))
+        return torch.as_tensor(self.classify(features))

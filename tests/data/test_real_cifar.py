@@ -1,0 +1,39 @@
+"""The real files; `.ci/run` unpacks them and names their folder in MENTORNET_DATA."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from mentornet.data import Noise, corrupt_images, load_cifar10, load_cifar100, noise_rate
+
+
+def folder() -> Path:
+    where = os.environ.get("MENTORNET_DATA")
+    if where is None and os.environ.get("CI"):
+        pytest.fail("under CI, MENTORNET_DATA must name the folder of CIFAR's files")
+    if where is None:
+        pytest.skip("set MENTORNET_DATA to the folder that holds cifar-10-batches-py")
+    return Path(where)
+
+
+def test_cifar10() -> None:
+    splits = load_cifar10(folder())
+    assert (len(splits.train), len(splits.test)) == (50_000, 10_000)
+    assert splits.train.classes[3] == "cat"
+    assert torch.bincount(splits.train.given_label).tolist() == [5000] * 10
+    noisy = corrupt_images(splits.train, Noise("uniform", 0.4), seed=0)
+    assert noisy.true_label is not None
+    assert noise_rate(noisy.given_label, noisy.true_label) == pytest.approx(0.36, abs=0.011)
+
+
+def test_cifar100() -> None:
+    train = load_cifar100(folder()).train
+    assert len(train) == 50_000
+    assert train.groups is not None
+    assert torch.bincount(train.groups).tolist() == [5] * 20
+    noisy = corrupt_images(train, Noise("asymmetric", 0.4), seed=0)
+    assert torch.equal(train.groups[noisy.given_label], train.groups[train.given_label])

@@ -1,0 +1,102 @@
+"""One exam for all students."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+from torch import nn
+
+from mentornet import MentorNetError
+from mentornet.randomness import generator
+from mentornet.students import STUDENTS, make_student
+
+
+def parameters(student: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in student.parameters())
+
+
+@pytest.mark.parametrize("name", [name for name in STUDENTS if name != "resnet101"])
+@pytest.mark.parametrize(("channels", "size"), [(1, 8), (1, 28), (3, 32)])
+def test_logits_of_any_image(name: str, channels: int, size: int) -> None:
+    student = make_student(name, channels=channels, classes=7).eval()  # no dropout is drawn
+    logits = student(torch.randn(3, channels, size, size, generator=generator(0)))
+    assert logits.shape == (3, 7)
+    logits.sum().backward()
+    assert all(parameter.grad is not None for parameter in student.parameters())
+
+
+@pytest.mark.parametrize("name", [name for name in STUDENTS if name != "resnet101"])
+def test_the_seed_fixes_the_starting_values(name: str) -> None:
+    images = torch.randn(2, 3, 32, 32, generator=generator(0))
+    logits = [
+        make_student(name, channels=3, classes=10, seed=seed).eval()(images) for seed in (1, 1, 2)
+    ]
+    assert torch.equal(logits[0], logits[1])
+    assert not torch.equal(logits[0], logits[2])
+
+
+@pytest.mark.parametrize("name", STUDENTS)
+def test_dropout_is_a_size_of_every_student(name: str) -> None:
+    with torch.device("meta"):
+        student = STUDENTS[name](channels=3, classes=10, dropout=0.25)
+    rates = [layer.p for layer in student.modules() if isinstance(layer, nn.Dropout)]
+    assert rates == [0.25]
+
+
+@pytest.mark.parametrize(("name", "table1"), [("inception", 1.7e6), ("resnet101", 84e6)])
+@pytest.mark.parametrize("classes", [10, 100])
+def test_parameter_counts_of_table_1(name: str, table1: float, classes: int) -> None:
+    """Within 2 % of what is printed; the inception's 1.65M is 1.7M to two digits (docstring)."""
+    with torch.device("meta"):
+        count = parameters(STUDENTS[name](channels=3, classes=classes))
+    if name == "inception":
+        assert round(count / 1e6, 1) == 1.7
+    else:
+        assert abs(count / table1 - 1) < 0.02
+
+
+def test_resnet101_is_what_its_docstring_says() -> None:
+    with torch.device("meta"):
+        student = STUDENTS["resnet101"]()
+    convolutions = [layer for layer in student.modules() if isinstance(layer, nn.Conv2d)]
+    threes = [layer for layer in convolutions if layer.kernel_size == (3, 3)]
+    assert len(threes) == 1 + 3 * 9 * 2
+    assert sorted({layer.out_channels for layer in threes}) == [16, 160, 320, 640]
+
+
+def tiny(channels: int, classes: int) -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.Linear(16 * channels, classes))
+
+
+not_callable = 3
+
+
+def not_a_module(channels: int, classes: int) -> int:
+    return channels * classes
+
+
+def test_a_factory_of_the_users() -> None:
+    student = make_student("tests.students.test_students:tiny", channels=1, classes=5)
+    assert student(torch.zeros(2, 1, 4, 4)).shape == (2, 5)
+
+
+MISTAKES = [
+    ("resnet_101", "unknown student 'resnet_101'; did you mean 'resnet101'?"),
+    ("no.such.module:net", "must name a module and a factory in it"),
+    ("tests.students.test_students:nothing", "must name a module and a factory in it"),
+    ("tests.students.test_students:not_callable", "is not something to call"),
+    ("tests.students.test_students:not_a_module", "must return a torch module, got int"),
+]
+
+
+@pytest.mark.parametrize(("name", "message"), MISTAKES)
+def test_mistake(name: str, message: str) -> None:
+    with pytest.raises(MentorNetError, match=re.escape(message)):
+        make_student(name, channels=3, classes=10)
+
+
+def test_a_depth_that_cannot_be() -> None:
+    with pytest.raises(MentorNetError, match="depth must be 6 n"):
+        make_student("resnet", channels=3, classes=10, depth=19)
