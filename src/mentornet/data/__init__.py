@@ -7,6 +7,7 @@ from mentornet.data.cifar import load_cifar10, load_cifar100
 from mentornet.data.digits import load_digits
 from mentornet.data.fashion_mnist import load_fashion_mnist
 from mentornet.data.images import Images, Splits
+from mentornet.data.label_file import read_labels
 from mentornet.data.noise import NOISES, Noise, corrupt, corrupt_images, noise_rate, parse_noise
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "load_fashion_mnist",
     "noise_rate",
     "parse_noise",
+    "read_labels",
     "standardise",
 ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -11,46 +9,21 @@ import numpy as np
 import torch
 
 from mentornet.data.images import Images, Splits
+from mentornet.data.restricted import BROKEN, unpickle
 from mentornet.errors import MentorNetError
 
 __all__ = ["load_cifar10", "load_cifar100", "read_pickle"]
-
-_RECONSTRUCT = np.empty(0).__reduce__()[0]
-_ALLOWED = {
-    ("numpy.core.multiarray", "_reconstruct"): _RECONSTRUCT,
-    ("numpy._core.multiarray", "_reconstruct"): _RECONSTRUCT,
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
-}
-"""All that CIFAR's files refer to: an array, its dtype, and how to put it together."""
-
-
-_BROKEN = (
-    pickle.UnpicklingError, AttributeError, EOFError, IndexError, KeyError, MemoryError, TypeError,
-    ValueError,
-)  # fmt: skip
-"""What the unpickler may raise on bytes that are no pickle."""
-
-
-class _Restricted(pickle.Unpickler):
-    """Makes lists, dicts, text, bytes, numbers and arrays, and refuses anything else."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        try:
-            return _ALLOWED[module, name]
-        except KeyError:
-            raise pickle.UnpicklingError(f"it asks for {module}.{name}") from None
 
 
 def read_pickle(path: Path) -> dict[str, Any]:
     """The dict in one of CIFAR's files; one that holds anything but plain data is refused."""
     try:
-        content = _Restricted(io.BytesIO(path.read_bytes()), encoding="latin1").load()
+        content = unpickle(path.read_bytes())
     except FileNotFoundError:
         raise MentorNetError(
             f"{path} is missing; is {path.parent} the folder of CIFAR's files?"
         ) from None
-    except _BROKEN as error:
+    except BROKEN as error:
         raise MentorNetError(f"{path} is damaged or not one of CIFAR's files: {error}") from None
     if not isinstance(content, dict):
         raise MentorNetError(f"{path} must hold a dict, got {type(content).__name__}")
