@@ -47,8 +47,11 @@ class LSTMEncoder(nn.Module):
 
     def states(self, sequence: Tensor) -> list[Tensor]:
         """The hidden states `(D·H, B)` in the order in which the steps were read."""
-        both = [sequence, sequence.flip(0)][: self.directions]
-        gates = self.input @ torch.stack(both, dim=1) + self.bias
+        if len(sequence) == 1 or self.directions == 1:  # one way, or the same both ways
+            both = sequence[:, None].expand(-1, self.directions, -1, -1)
+        else:
+            both = torch.stack([sequence, sequence.flip(0)], dim=1)
+        gates = self.input @ both + self.bias
         state: Tensor | None = None
         cell: Tensor | None = None
         states = []

@@ -154,6 +154,9 @@ class Mentor(nn.Module, ABC):
 
     def _seen(self, features: MentorFeatures) -> MentorFeatures:
         dtype = next(self.parameters()).dtype
+        ready = features.label.dtype == features.epoch.dtype == torch.long
+        if ready and self.config.use_label and features.loss.dtype == dtype:
+            return features
         label = features.label if self.config.use_label else torch.zeros_like(features.label)
         return MentorFeatures(
             features.loss.to(dtype),
