@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import copy
-
 import torch
 
 from mentornet.criterion import LossHistory
@@ -26,7 +24,7 @@ def test_goes_on_where_it_was() -> None:
     history, restored = LossHistory(3, 2), LossHistory(3, 2)
     index, loss = torch.tensor([0, 2]), torch.tensor([1.0, 2.0])
     history.push(index, loss, loss)
-    restored.load_state_dict(copy.deepcopy(history.state_dict()))
+    restored.load_state_dict(history.state_dict())
     for one, other in zip(
         history.push(index, loss + 1, loss), restored.push(index, loss + 1, loss), strict=True
     ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 
 import pytest
@@ -119,7 +118,8 @@ def test_resumed_from_its_state_it_goes_on_the_same(kind: str) -> None:
     index = torch.arange(64)
     expected = [whole.weigh(losses, labels, index) for losses in batches(10)]
     early = [first.weigh(losses, labels, index) for losses in batches(10)[:4]]
-    second.load_state_dict(copy.deepcopy(first.state_dict()))
+    second.load_state_dict(first.state_dict())
+    first.weigh(batches(1)[0], labels, index)  # what goes on elsewhere is no business of the second
     late = [second.weigh(losses, labels, index) for losses in batches(10)[4:]]
     assert all(torch.equal(a, b) for a, b in zip(expected, early + late, strict=True))
 

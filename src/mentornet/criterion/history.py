@@ -45,5 +45,5 @@ class LossHistory:
         return {"window": self.window}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a `state_dict`."""
-        self.window = state["window"]
+        """Go on from a copy of a `state_dict`."""
+        self.window = state["window"].clone()

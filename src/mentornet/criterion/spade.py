@@ -184,8 +184,9 @@ class Spade:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a `state_dict`."""
-        self.step, self.stored = state["step"], state["stored"]
+        """Go on from a copy of a `state_dict`."""
+        self.step = state["step"]
+        self.stored = None if state["stored"] is None else state["stored"].clone()
         self.level.load_state_dict(state["level"])
         if self.history is not None:
             self.history.load_state_dict(state["history"])
