@@ -197,6 +197,7 @@ def run_table6(
     """
     every = list(cells())
     progress = Progress(total=len(every) * (len(LEARNING_RATES) + table.repeats - 1))
+    on_progress(progress)
     search = [table.job(cell, rate, 0) for cell in every for rate in LEARNING_RATES]
     for job, result in run_missing(search, folder, processes=processes):
         progress.add(job, result)

@@ -98,7 +98,7 @@ class Lesson(NamedTuple):
                 f"targets must be weights in [0, 1] of shape ({count},), "
                 f"got shape {tuple(self.target.shape)}"
             )
-        self.features.validated(mentor.config.num_classes if mentor.config.use_label else None)
+        mentor.checked(self.features)
 
     def rows(self, index: Tensor | slice) -> Lesson:
         """The samples at `index`."""

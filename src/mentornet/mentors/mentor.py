@@ -115,14 +115,17 @@ class Mentor(nn.Module, ABC):
     @torch.no_grad()
     def weigh(self, features: MentorFeatures) -> Tensor:
         """The weights v `(B,)` without gradient, or an error that names what cannot be."""
+        weight: Tensor = self(self.checked(features))
+        return weight
+
+    def checked(self, features: MentorFeatures) -> MentorFeatures:
+        """These features, or an error that names what this mentor cannot read in them."""
         if not isinstance(features, MentorFeatures):
             raise MentorNetError(
                 f"a mentor reads MentorFeatures, got {type(features).__name__}; "
                 "make them with MentorFeatures.from_loss"
             )
-        features.validated(self.config.num_classes if self.config.use_label else None)
-        weight: Tensor = self(features)
-        return weight
+        return features.validated(self.config.num_classes if self.config.use_label else None)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write `config.json` and `model.safetensors` into `folder`."""
