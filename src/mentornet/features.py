@@ -137,6 +137,12 @@ class MentorFeatures:
             difference=torch.cat([self.difference[:, :-1], now - self.percentile[:, None]], dim=1),
         )
 
+    def newest(self, steps: int) -> MentorFeatures:
+        """The same samples with the last `steps` steps of their history only."""
+        if steps >= self.history:
+            return self
+        return replace(self, loss=self.loss[:, -steps:], difference=self.difference[:, -steps:])
+
     def rows(self, index: Tensor | slice) -> MentorFeatures:
         """The samples at `index`."""
         return MentorFeatures(*(column[index] for column in self._columns()))

@@ -11,6 +11,7 @@ from mentornet.cli.fit_mentor import FitMentor
 from mentornet.cli.mentors import Mentors
 from mentornet.cli.plot import Plot
 from mentornet.cli.reproduce import Reproduce
+from mentornet.cli.train import Train
 from mentornet.version import __version__
 
 __all__ = ["COMMANDS", "parse"]
@@ -24,6 +25,7 @@ class Command(Protocol):
 
 
 COMMANDS: dict[str, type[Command]] = {
+    "train": Train,
     "fit-mentor": FitMentor,
     "mentors": Mentors,
     "plot": Plot,
@@ -32,16 +34,21 @@ COMMANDS: dict[str, type[Command]] = {
 
 _DESCRIPTION = f"""mentornet {__version__}: learn which labels to trust while you train.
 
-Each command explains itself: mentornet fit-mentor --help"""
+Each command explains itself: mentornet train --help"""
 
 
 def parse(arguments: list[str] | None = None) -> Command:
     """The command that `arguments` (or the program's own) ask for."""
-    if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
+    words = sys.argv[1:] if arguments is None else arguments
+    if words == ["--version"]:
         print(f"mentornet {__version__}")
         sys.exit(0)
+    defaults = Train.defaults(words[1:]) if words[:1] == ["train"] else None
     choices = tuple(
-        Annotated[command, tyro.conf.subcommand(name)] for name, command in COMMANDS.items()
+        Annotated[command, tyro.conf.subcommand(name, default=defaults)]
+        if defaults is not None and command is Train
+        else Annotated[command, tyro.conf.subcommand(name)]
+        for name, command in COMMANDS.items()
     )
     union: Any = choices[0]
     for choice in choices[1:]:

@@ -12,7 +12,7 @@ import torch
 from rich.console import Console
 
 from mentornet.cli.progress import bar
-from mentornet.cli.settings import parse_settings
+from mentornet.methods.settings import parse_numbers
 from mentornet.curricula import Curriculum, make_curriculum
 from mentornet.errors import MentorNetError
 from mentornet.files import write_json
@@ -104,7 +104,7 @@ class FitMentor:
         """Fit, and write the folder when all is done."""
         if self.samples < 1:
             raise MentorNetError(f"samples must be ≥ 1, got {self.samples}")
-        curriculum = make_curriculum(self.curriculum, **parse_settings(self.set))
+        curriculum = make_curriculum(self.curriculum, **parse_numbers(self.set))
         sizes = {name: getattr(self, name) for name in ("history", "num_classes", "use_label")}
         mentor = make_mentor(self.arch, seed=self.seed, **sizes)
         config = FitConfig(

@@ -11,7 +11,7 @@ import tyro
 from rich.console import Console
 from torch import Tensor
 
-from mentornet.cli.settings import parse_settings
+from mentornet.methods.settings import parse_numbers
 from mentornet.curricula import make_curriculum
 from mentornet.errors import MentorNetError
 from mentornet.features import EPOCHS, MentorFeatures
@@ -73,7 +73,7 @@ class Plot:
                 raise MentorNetError("--set is for a curriculum; a mentor's settings are learned")
             mentor = load_mentor(self.name)
             return mentor, mentor.config.history, f"mentor {Path(self.name).name} ({mentor.name})"
-        curriculum = make_curriculum(self.name, **parse_settings(self.set))
+        curriculum = make_curriculum(self.name, **parse_numbers(self.set))
         history = 10 if curriculum.min_history > 1 else 1
         settings = ", ".join(f"{key} = {value}" for key, value in curriculum.settings.items())
         return curriculum.weight, history, f"{self.name} ({settings})" if settings else self.name

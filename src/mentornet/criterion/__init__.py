@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from mentornet.criterion.data_driven import DataDriven, Outcome, Verified
 from mentornet.criterion.history import LossHistory
 from mentornet.criterion.percentile import PercentileEMA
-from mentornet.criterion.spade import Spade, SpadeConfig, weighted_mean
+from mentornet.criterion.spade import Spade, SpadeConfig, apply_rule, history_of, weighted_mean
 
-__all__ = ["LossHistory", "PercentileEMA", "Spade", "SpadeConfig", "weighted_mean"]
+__all__ = [
+    "DataDriven",
+    "LossHistory",
+    "Outcome",
+    "PercentileEMA",
+    "Spade",
+    "SpadeConfig",
+    "Verified",
+    "apply_rule",
+    "history_of",
+    "weighted_mean",
+]

@@ -19,7 +19,7 @@ from mentornet.features import EPOCHS, MentorFeatures
 from mentornet.mentors import Mentor, sample_weights
 from mentornet.randomness import generator
 
-__all__ = ["Spade", "SpadeConfig", "weighted_mean"]
+__all__ = ["Spade", "SpadeConfig", "apply_rule", "history_of", "weighted_mean"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,8 @@ class Spade:
         total_steps: of the whole training, what progress is measured by.
         config: see `SpadeConfig`.
         count: N, needed for a history or for `explicit`.
+        history: T, how many losses of a sample are kept; at least what the rule reads. Rules
+            that read fewer get the newest.
         explicit: whether to use the curriculum's G; needs sample indices.
         seed: of the draws of burn-in.
     """
@@ -81,6 +83,7 @@ class Spade:
         total_steps: int,
         config: SpadeConfig | None = None,
         count: int | None = None,
+        history: int = 1,
         explicit: bool = False,
         seed: int = 0,
     ) -> None:
@@ -92,7 +95,7 @@ class Spade:
         self.step = 0
         self.history: LossHistory | None = None
         self.stored: Tensor | None = None
-        steps = rule.config.history if isinstance(rule, Mentor) else rule.min_history
+        steps = max(history, history_of(rule))
         if steps > 1:
             self.history = LossHistory(_needed(count, "a history"), steps)
         if explicit:
@@ -141,26 +144,26 @@ class Spade:
             index: which samples they are, `(B,)`; for a history or explicit G.
             learning_rate: α of an explicit step.
         """
-        losses = losses.detach()
-        features = self.features(losses, label, index)
+        features = self.features(losses.detach(), label, index)
+        return self.weigh_features(features, index, learning_rate=learning_rate)
+
+    @torch.no_grad()
+    def weigh_features(
+        self, features: MentorFeatures, index: Tensor | None = None, *, learning_rate: float = 1.0
+    ) -> Tensor:
+        """The second half of `weigh`, for who wants to see the features in between."""
         if self.stored is None:
-            weight = self._by_rule(features)
+            weight = apply_rule(self.rule, features)
         else:
             weight = self._by_gradient(features, _given(index), learning_rate)
         burning_in = self.burning_in
         drop = self.config.burn_in_drop if burning_in else self.config.drop
         if drop or burning_in:
-            draws = torch.rand(len(losses), generator=generator(self.seed, self.step))
-            draws = draws.to(losses.device)
+            draws = torch.rand(len(weight), generator=generator(self.seed, self.step))
+            draws = draws.to(weight.device)
             weight = sample_weights(weight, draws, drop_rate=drop, burn_in=burning_in)
         self.step += 1
         return weight
-
-    def _by_rule(self, features: MentorFeatures) -> Tensor:
-        if isinstance(self.rule, Mentor):
-            weight: Tensor = self.rule(features)
-            return weight
-        return self.rule.weight(features)
 
     def _by_gradient(self, features: MentorFeatures, index: Tensor, rate: float) -> Tensor:
         assert self.stored is not None
@@ -190,6 +193,19 @@ class Spade:
         self.level.load_state_dict(state["level"])
         if self.history is not None:
             self.history.load_state_dict(state["history"])
+
+
+def history_of(rule: Mentor | Curriculum) -> int:
+    """T, how many steps of loss the rule reads."""
+    return rule.config.history if isinstance(rule, Mentor) else rule.min_history
+
+
+def apply_rule(rule: Mentor | Curriculum, features: MentorFeatures) -> Tensor:
+    """The weights v by a mentor or a formula, from the newest losses that it reads."""
+    if isinstance(rule, Mentor):
+        weight: Tensor = rule(features.newest(rule.config.history))
+        return weight
+    return rule.weight(features)
 
 
 def _needed(count: int | None, what: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -22,6 +22,7 @@ class Images:
         classes: the K class names.
         true_label: `(N,)`, where it is known.
         groups: the superclass of each class, `(K,)`, where classes have one.
+        paths: what the user calls each image, N of them, where they came as files.
     """
 
     pixels: Tensor
@@ -29,6 +30,7 @@ class Images:
     classes: tuple[str, ...]
     true_label: Tensor | None = None
     groups: Tensor | None = None
+    paths: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.pixels.ndim != 4 or self.pixels.dtype != torch.uint8:
@@ -45,11 +47,17 @@ class Images:
                 raise MentorNetError(
                     f"one {name} label an image: got {len(label)} labels and {len(self)} images"
                 )
+            if label.dtype != torch.int64:
+                raise MentorNetError(f"{name} labels must be int64, got {label.dtype}")
             if len(label) and not 0 <= int(label.min()) <= int(label.max()) < len(self.classes):
                 raise MentorNetError(
                     f"{name} labels must be in 0–{len(self.classes) - 1}, "
                     f"got {int(label.min())} to {int(label.max())}"
                 )
+        if self.paths is not None and len(self.paths) != len(self):
+            raise MentorNetError(
+                f"one path an image: got {len(self.paths)} paths and {len(self)} images"
+            )
 
     def __len__(self) -> int:
         """N."""
@@ -62,21 +70,36 @@ class Images:
         return channels, height, width
 
     def rows(self, index: Tensor | slice) -> Images:
-        """The images at `index`."""
-        true_label = None if self.true_label is None else self.true_label[index]
-        return Images(
-            self.pixels[index], self.given_label[index], self.classes, true_label, self.groups
+        """The images at `index`: a slice, whole numbers, or one bool an image."""
+        paths = self.paths
+        if paths is not None:
+            paths = tuple(paths[place] for place in torch.arange(len(self))[index].tolist())
+        return replace(
+            self,
+            pixels=self.pixels[index],
+            given_label=self.given_label[index],
+            true_label=None if self.true_label is None else self.true_label[index],
+            paths=paths,
         )
 
     def relabelled(self, given_label: Tensor) -> Images:
         """The same images with other given labels; the labels they had count as true."""
         true_label = self.given_label if self.true_label is None else self.true_label
-        return Images(self.pixels, given_label, self.classes, true_label, self.groups)
+        return replace(self, given_label=given_label, true_label=true_label)
 
 
 @dataclass(frozen=True)
 class Splits:
-    """The parts of a dataset: `train` may be noisy, `test` is clean."""
+    """The parts of a dataset.
+
+    Attributes:
+        train: what the student learns from; its given labels may be noisy.
+        test: what it is judged on, clean as far as anyone knows.
+        validation: what choices may be made on, where the data has such a part.
+        notes: lines worth telling the user, such as images that were left out.
+    """
 
     train: Images
     test: Images
+    validation: Images | None = None
+    notes: tuple[str, ...] = ()

@@ -19,23 +19,24 @@ from mentornet.data.restricted import BROKEN, RECONSTRUCT, unpickle
 from mentornet.errors import MentorNetError
 from mentornet.names import did_you_mean
 
-__all__ = ["read_labels"]
+__all__ = ["label_keys", "read_labels"]
 
 
-def read_labels(path: Path, key: str) -> Tensor:
-    """The labels under `key` in a `.npz`, `.npy` or `.pt` file, `(N,)`, int64."""
-    if not path.is_file():
-        raise MentorNetError(f"{path} is missing")
-    readers = {".npz": _read_npz, ".npy": _read_npy, ".pt": _read_pt}
-    if path.suffix not in readers:
-        raise MentorNetError(f"labels must be in a .npz, .npy or .pt file, got {path.name}")
-    try:
-        content = readers[path.suffix](path)
-    except (*BROKEN, RuntimeError, zipfile.BadZipFile) as error:
-        raise MentorNetError(f"{path} cannot be read as labels: {error}") from None
-    if not isinstance(content, dict) or key not in content:
-        known = content if isinstance(content, dict) else ()
-        raise MentorNetError(f"{path} holds no labels {key!r}; {did_you_mean(key, known)}")
+def read_labels(path: Path, key: str | None = None) -> Tensor:
+    """The labels in a `.npz`, `.npy` or `.pt` file, `(N,)`, int64.
+
+    Args:
+        path: the file.
+        key: which labels; may be left out where the file holds one array only.
+    """
+    content = _read(path)
+    if key is None and len(content) == 1:
+        (key,) = content
+    if key is None:
+        known = ", ".join(sorted(content))
+        raise MentorNetError(f"{path} holds several arrays; say which, one of: {known}")
+    if key not in content:
+        raise MentorNetError(f"{path} holds no labels {key!r}; {did_you_mean(key, content)}")
     labels = np.asarray(content[key])
     if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
         raise MentorNetError(
@@ -45,13 +46,36 @@ def read_labels(path: Path, key: str) -> Tensor:
     return torch.from_numpy(labels.astype(np.int64))
 
 
+def label_keys(path: Path) -> tuple[str, ...]:
+    """What the arrays in the file are called; a plain array is called `labels`."""
+    return tuple(_read(path))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    path = path.expanduser()
+    if not path.is_file():
+        raise MentorNetError(f"{path} is missing")
+    readers = {".npz": _read_npz, ".npy": _read_npy, ".pt": _read_pt}
+    if path.suffix not in readers:
+        raise MentorNetError(f"labels must be in a .npz, .npy or .pt file, got {path.name}")
+    try:
+        content = readers[path.suffix](path)
+    except (*BROKEN, OSError, RuntimeError, zipfile.BadZipFile) as error:
+        raise MentorNetError(f"{path} cannot be read as labels: {error}") from None
+    if isinstance(content, dict) and content:
+        return {str(key): value for key, value in content.items()}
+    if isinstance(content, np.ndarray | Tensor):
+        return {"labels": content}
+    raise MentorNetError(f"{path} must hold an array of labels, or several by name")
+
+
 def _read_npz(path: Path) -> dict[str, Any]:
     with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
         return dict(archive)
 
 
 def _read_npy(path: Path) -> Any:
-    """A dict inside a 0-d object array, which NumPy itself reads only by trusting the pickle."""
+    """An array, or a dict inside one, which NumPy itself reads only by trusting the pickle."""
     raw = io.BytesIO(path.read_bytes())
     version = np.lib.format.read_magic(raw)
     read_header = {
@@ -60,7 +84,9 @@ def _read_npy(path: Path) -> Any:
     }.get(version)
     if read_header is None:
         raise ValueError(f"version {version} of the format is not known")
-    read_header(raw)
+    *_, dtype = read_header(raw)
+    if not dtype.hasobject:
+        return np.load(path, allow_pickle=False)
     content = unpickle(raw.read())
     return content.item() if isinstance(content, np.ndarray) and content.ndim == 0 else content
 

@@ -1,25 +1,25 @@
-"""Corrupting labels, as a pure function of the true labels and a seed.
-
-A transition matrix T of K classes has T[i, j] = P(given label j | true label i); its rows
-sum to 1. All named noises but `instance` are such a matrix.
-"""
+"""Corrupting labels, as a pure function of the labels and a seed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from mentornet.data.images import Images
+from mentornet.data.label_file import label_keys, read_labels
+from mentornet.data.transition_file import read_transition
+from mentornet.data.transitions import asymmetric, corrupt, instance, pairflip, symmetric, uniform
 from mentornet.errors import MentorNetError
 from mentornet.names import did_you_mean
-from mentornet.randomness import generator
 
 __all__ = [
     "NOISES",
+    "LabelNoise",
     "Noise",
+    "TransitionNoise",
     "asymmetric",
     "corrupt",
     "corrupt_images",
@@ -31,122 +31,7 @@ __all__ = [
     "uniform",
 ]
 
-CIFAR10_CONFUSIONS = {
-    "truck": "automobile",
-    "bird": "airplane",
-    "deer": "horse",
-    "cat": "dog",
-    "dog": "cat",
-}
-"""The usual asymmetric map of CIFAR-10 (Patrini et al. 2017): alike classes are mistaken."""
-
-
-def uniform(classes: int, rate: float) -> Tensor:
-    """T = (1 − p) I + p/K: with probability p a class drawn from all K, the true one included.
-
-    The noise of the paper (§5.1); really wrong is p (1 − 1/K) of the labels.
-
-    >>> uniform(4, 0.4)[0]
-    tensor([0.7000, 0.1000, 0.1000, 0.1000], dtype=torch.float64)
-    """
-    return torch.eye(classes, dtype=torch.float64) * (1 - rate) + rate / classes
-
-
-def symmetric(classes: int, rate: float) -> Tensor:
-    """With probability p one of the K − 1 wrong classes; really wrong is p of the labels.
-
-    >>> symmetric(5, 0.4)[0]
-    tensor([0.6000, 0.1000, 0.1000, 0.1000, 0.1000], dtype=torch.float64)
-    """
-    wrong = rate / (classes - 1)
-    return torch.eye(classes, dtype=torch.float64) * (1 - rate - wrong) + wrong
-
-
-def pairflip(classes: int, rate: float) -> Tensor:
-    """With probability p the next class, the last one's next being the first.
-
-    >>> pairflip(3, 0.4)[2]
-    tensor([0.4000, 0.0000, 0.6000], dtype=torch.float64)
-    """
-    identity = torch.eye(classes, dtype=torch.float64)
-    return identity * (1 - rate) + identity.roll(1, dims=1) * rate
-
-
-def asymmetric(classes: Sequence[str], rate: float, groups: Tensor | None = None) -> Tensor:
-    """With probability p the class it is usually mistaken for.
-
-    CIFAR-10's five pairs by name; where the classes have `groups` (CIFAR-100's superclasses),
-    the next class of the same group. For other data there is no usual map.
-
-    >>> names = ("automobile", "airplane", "bird", "truck", "deer", "horse", "cat", "dog")
-    >>> asymmetric(names, 0.4)[2]
-    tensor([0.0000, 0.4000, 0.6000, 0.0000, 0.0000, 0.0000, 0.0000, 0.0000],
-           dtype=torch.float64)
-    """
-    target = torch.arange(len(classes))
-    if groups is not None:
-        for group in groups.unique():
-            members = (groups == group).nonzero().flatten()
-            target[members] = members.roll(-1)
-    elif {*CIFAR10_CONFUSIONS, *CIFAR10_CONFUSIONS.values()} <= set(classes):
-        for true, mistaken in CIFAR10_CONFUSIONS.items():
-            target[classes.index(true)] = classes.index(mistaken)
-    else:
-        raise MentorNetError(
-            "asymmetric noise is known for cifar10 and cifar100 only; "
-            "give a transition matrix, or use pairflip"
-        )
-    identity = torch.eye(len(classes), dtype=torch.float64)
-    return identity * (1 - rate) + identity[target] * rate
-
-
-def corrupt(true_label: Tensor, transition: Tensor, *, seed: int) -> Tensor:
-    """Given labels drawn from the row of each true label, `(N,)`.
-
-    Args:
-        true_label: `(N,)`, integer.
-        transition: T, `(K, K)`.
-        seed: fixes the draw.
-    """
-    _check_transition(transition, true_label)
-    draws = torch.rand(len(true_label), generator=generator(seed), dtype=torch.float64)
-    return _draw(transition[true_label], draws)
-
-
-def instance(true_label: Tensor, images: Tensor, classes: int, rate: float, *, seed: int) -> Tensor:
-    """Noise that depends on the image (Xia et al. 2020, Algorithm 2), p on average.
-
-    Each image x of class y has its own flip rate q from a normal distribution around p, cut
-    to [0, 1], and mistakes fall on the other classes by softmax(xᵀ W_y), W random.
-
-    Args:
-        true_label: `(N,)`, integer.
-        images: x, `(N, …)`, any dtype; each is flattened and standardised.
-        classes: K.
-        rate: p.
-        seed: fixes W, q and the draw.
-    """
-    draw = generator(seed)
-    count = len(true_label)
-    flip = torch.zeros(count, dtype=torch.float64)
-    flip = torch.nn.init.trunc_normal_(flip, rate, 0.1, 0.0, 1.0, generator=draw)
-    flat = images.flatten(1).float()
-    flat = (flat - flat.mean(1, keepdim=True)) / flat.std(1, keepdim=True).clamp(min=1e-6)
-    chances = torch.empty(count, classes, dtype=torch.float64)
-    for label in range(classes):
-        projection = torch.randn(flat.shape[1], classes, generator=draw)
-        members = true_label == label
-        scores = (flat[members] @ projection).double()
-        scores[:, label] = -torch.inf
-        chances[members] = scores.softmax(1)
-    chances *= flip[:, None]
-    chances[torch.arange(count), true_label] = 1 - flip
-    return _draw(chances, torch.rand(count, generator=draw, dtype=torch.float64))
-
-
-def noise_rate(given_label: Tensor, true_label: Tensor) -> float:
-    """The share of given labels that are wrong: the rate that really came out."""
-    return (given_label != true_label).double().mean().item()
+NOISES = ("uniform", "symmetric", "pairflip", "asymmetric", "instance")
 
 
 @dataclass(frozen=True)
@@ -163,64 +48,146 @@ class Noise:
 
     def __post_init__(self) -> None:
         if self.name not in NOISES:
-            raise MentorNetError(f"unknown noise {self.name!r}; {did_you_mean(self.name, NOISES)}")
+            known = (*NOISES, "transition", "labels")
+            raise MentorNetError(f"unknown noise {self.name!r}; {did_you_mean(self.name, known)}")
         if not 0 <= self.rate <= 1:
             hint = f"; did you mean {self.rate / 100:g}?" if 1 < self.rate <= 100 else ""
             raise MentorNetError(f"noise rate must be in [0, 1], got {self.rate:g}{hint}")
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.rate:g}"
+        short = f"{self.rate:g}"
+        return f"{self.name}:{short if float(short) == self.rate else repr(self.rate)}"
+
+    def given_label(self, images: Images, *, seed: int) -> Tensor:
+        """The labels of the images after the noise, `(N,)`."""
+        label, classes = images.given_label, len(images.classes)
+        if self.name == "instance":
+            return instance(label, images.pixels, classes, self.rate, seed=seed)
+        if self.name == "asymmetric":
+            transition = asymmetric(images.classes, self.rate, images.groups)
+        else:
+            named = {"uniform": uniform, "symmetric": symmetric, "pairflip": pairflip}
+            transition = named[self.name](classes, self.rate)
+        return corrupt(label, transition, seed=seed)
 
 
-NOISES = ("uniform", "symmetric", "pairflip", "asymmetric", "instance")
+@dataclass(frozen=True)
+class TransitionNoise(Noise):
+    """The noise of a transition matrix in a `.npy` or `.csv` file, `transition:PATH`.
+
+    Args:
+        path: of the file; T[i, j] in row i, column j. The rate is whatever it makes of it.
+    """
+
+    name: str = field(default="transition", init=False)
+    rate: float = field(default=math.nan, init=False, repr=False, compare=False)
+    path: Path
+
+    def __post_init__(self) -> None:
+        _check_suffix(self.path, (".npy", ".csv"), "a transition matrix")
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.path}"
+
+    def given_label(self, images: Images, *, seed: int) -> Tensor:
+        transition, classes = read_transition(self.path), len(images.classes)
+        if transition.shape != (classes, classes):
+            rows, columns = transition.shape
+            raise MentorNetError(
+                f"{self.path} must be {classes} × {classes}, a row and a column for each class, "
+                f"got {rows} × {columns}"
+            )
+        try:
+            return corrupt(images.given_label, transition, seed=seed)
+        except MentorNetError as error:
+            raise MentorNetError(f"{self.path}: {error}") from None
+
+
+@dataclass(frozen=True)
+class LabelNoise(Noise):
+    """Given labels from a file, as CIFAR-N has them: `labels:PATH` or `labels:PATH:KEY`.
+
+    Args:
+        path: of a `.npz`, `.npy` or `.pt` file that `read_labels` reads.
+        key: which labels, where the file holds several.
+    """
+
+    name: str = field(default="labels", init=False)
+    rate: float = field(default=math.nan, init=False, repr=False, compare=False)
+    path: Path
+    key: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_suffix(self.path, (".npz", ".npy", ".pt"), "labels")
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.path}" + (f":{self.key}" if self.key else "")
+
+    def given_label(self, images: Images, *, seed: int) -> Tensor:
+        del seed  # nothing is drawn
+        labels, classes = read_labels(self.path, self.key), len(images.classes)
+        if len(labels) != len(images):
+            raise MentorNetError(
+                f"{self.path} holds {len(labels)} labels for {len(images)} training images"
+            )
+        if len(labels) and not 0 <= int(labels.min()) <= int(labels.max()) < classes:
+            raise MentorNetError(
+                f"{self.path}: labels must be in 0–{classes - 1}, "
+                f"got {int(labels.min())} to {int(labels.max())}"
+            )
+        self._check_order(images)
+        return labels
+
+    def _check_order(self, images: Images) -> None:
+        """CIFAR-N's files tell the clean labels too, and with them whether they fit the images."""
+        if "clean_label" not in label_keys(self.path):
+            return
+        clean = read_labels(self.path, "clean_label")
+        if clean.shape == images.given_label.shape and noise_rate(clean, images.given_label) > 0.5:
+            raise MentorNetError(
+                f"{self.path} is for other images, or for another order of them: most of its "
+                "clean labels are not those of the images"
+            )
+
+
+def parse_noise(text: str) -> Noise:
+    """The noise that a word such as `uniform:0.4` or `transition:matrix.csv` stands for.
+
+    In `labels:PATH:KEY` the key is what follows the last colon, unless all of it is a file.
+
+    >>> parse_noise("symmetric:0.2")
+    Noise(name='symmetric', rate=0.2)
+    >>> parse_noise("labels:CIFAR-10_human.pt:aggre_label").key
+    'aggre_label'
+    """
+    name, _, argument = text.partition(":")
+    if name == "transition" and argument:
+        return TransitionNoise(Path(argument))
+    if name == "labels" and argument:
+        path, _, key = argument.rpartition(":")
+        if not path or "/" in key or "\\" in key or Path(argument).expanduser().is_file():
+            return LabelNoise(Path(argument))
+        return LabelNoise(Path(path), key or None)
+    try:
+        rate = float(argument)
+    except ValueError:
+        raise MentorNetError(
+            f"noise must look like uniform:0.4, got {text!r}; "
+            "transition:FILE and labels:FILE:KEY take theirs from a file"
+        ) from None
+    return Noise(name, rate)
 
 
 def corrupt_images(images: Images, noise: Noise, *, seed: int) -> Images:
     """The same images with their labels corrupted; the labels they had count as true."""
-    true_label, classes = images.given_label, len(images.classes)
-    if noise.name == "instance":
-        given = instance(true_label, images.pixels, classes, noise.rate, seed=seed)
-        return images.relabelled(given)
-    if noise.name == "asymmetric":
-        transition = asymmetric(images.classes, noise.rate, images.groups)
-    else:
-        named = {"uniform": uniform, "symmetric": symmetric, "pairflip": pairflip}
-        transition = named[noise.name](classes, noise.rate)
-    return images.relabelled(corrupt(true_label, transition, seed=seed))
+    return images.relabelled(noise.given_label(images, seed=seed))
 
 
-def parse_noise(text: str) -> Noise:
-    """The noise that a word such as `uniform:0.4` stands for.
-
-    >>> parse_noise("symmetric:0.2")
-    Noise(name='symmetric', rate=0.2)
-    """
-    name, _, rate = text.partition(":")
-    try:
-        value = float(rate)
-    except ValueError:
-        raise MentorNetError(f"noise must look like uniform:0.4, got {text!r}") from None
-    return Noise(name, value)
+def noise_rate(given_label: Tensor, true_label: Tensor) -> float:
+    """The share of given labels that are wrong: the rate that really came out."""
+    return (given_label != true_label).double().mean().item()
 
 
-def _draw(chances: Tensor, draws: Tensor) -> Tensor:
-    """A class a row: the first whose cumulated chance exceeds the draw."""
-    reached = chances.cumsum(1) <= draws[:, None]
-    return reached.sum(1).clamp(max=chances.shape[1] - 1)
-
-
-def _check_transition(transition: Tensor, true_label: Tensor) -> None:
-    shape = tuple(transition.shape)
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise MentorNetError(f"a transition matrix must be (K, K), got {shape}")
-    sums = transition.sum(1)
-    if (transition < 0).any() or not torch.allclose(sums, torch.ones_like(sums)):
-        raise MentorNetError(
-            "the rows of a transition matrix must be ≥ 0 and sum to 1, "
-            f"got sums from {sums.min():g} to {sums.max():g}"
-        )
-    if len(true_label) and not 0 <= int(true_label.min()) <= int(true_label.max()) < shape[0]:
-        raise MentorNetError(
-            f"labels must be in 0–{shape[0] - 1} for a {shape[0]} × {shape[0]} transition matrix, "
-            f"got {int(true_label.min())} to {int(true_label.max())}"
-        )
+def _check_suffix(path: Path, known: tuple[str, ...], what: str) -> None:
+    if path.suffix not in known:
+        raise MentorNetError(f"{what} must be in a {' or '.join(known)} file, got {path}")

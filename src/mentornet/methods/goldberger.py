@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
 import torch
 from torch import Tensor, nn
 
 from mentornet.errors import MentorNetError
+from mentornet.methods.method import Method, Supervision, Task
 
-__all__ = ["NoiseLayer"]
+__all__ = ["Goldberger", "NoiseLayer"]
 
 
 class NoiseLayer(nn.Module):
@@ -33,3 +38,39 @@ class NoiseLayer(nn.Module):
         """Log-probabilities of the given label `(B, K)`, from the student's logits `(B, K)`."""
         true = logits.log_softmax(1)
         return torch.logsumexp(true[:, :, None] + self.scores.log_softmax(1), dim=1)
+
+
+class _Goldberger(Supervision):
+    def __init__(self, layer: NoiseLayer) -> None:
+        self.layer = layer
+
+    def losses(self, logits: Tensor, given_label: Tensor) -> Tensor:
+        return nn.functional.nll_loss(self.layer(logits), given_label, reduction="none")
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        return self.layer.parameters()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"layer": self.layer.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.layer.load_state_dict(state["layer"])
+
+
+@dataclass(frozen=True)
+class Goldberger(Method):
+    """The student with a noise layer after it while it trains; see `NoiseLayer`.
+
+    Args:
+        rate: the noise that the layer starts from.
+    """
+
+    name: ClassVar[str] = "goldberger"
+    title: ClassVar[str] = "Goldberger"
+    rate: float = 0.1
+
+    def __post_init__(self) -> None:
+        NoiseLayer(2, self.rate)
+
+    def start(self, task: Task) -> Supervision:
+        return _Goldberger(NoiseLayer(task.classes, self.rate).to(task.device))

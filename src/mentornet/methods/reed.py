@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 
 from mentornet.errors import MentorNetError
+from mentornet.methods.method import Method, Supervision, Task
 
-__all__ = ["reed_hard", "reed_soft"]
+__all__ = ["ReedHard", "ReedSoft", "reed_hard", "reed_soft"]
 
 
 def reed_soft(logits: Tensor, given_label: Tensor, *, beta: float = 0.95) -> Tensor:
@@ -52,3 +57,49 @@ def _cross_entropy(log_q: Tensor, given_label: Tensor) -> Tensor:
 def _check(beta: float) -> None:
     if not 0 <= beta <= 1:
         raise MentorNetError(f"beta must be in [0, 1], got {beta:g}")
+
+
+class _Reed(Supervision):
+    def __init__(self, loss: Callable[..., Tensor], beta: float) -> None:
+        self.loss, self.beta = loss, beta
+
+    def losses(self, logits: Tensor, given_label: Tensor) -> Tensor:
+        return self.loss(logits, given_label, beta=self.beta)
+
+
+@dataclass(frozen=True)
+class ReedSoft(Method):
+    """Bootstrapping with the soft prediction; see `reed_soft`.
+
+    Args:
+        beta: β; the paper tries 0.7, 0.8, 0.9 and 0.95.
+    """
+
+    name: ClassVar[str] = "reed-soft"
+    title: ClassVar[str] = "Reed soft"
+    beta: float = 0.95
+
+    def __post_init__(self) -> None:
+        _check(self.beta)
+
+    def start(self, task: Task) -> Supervision:
+        return _Reed(reed_soft, self.beta)
+
+
+@dataclass(frozen=True)
+class ReedHard(Method):
+    """Bootstrapping with the hard prediction; see `reed_hard`.
+
+    Args:
+        beta: β; the paper tries 0.7, 0.8, 0.9 and 0.95.
+    """
+
+    name: ClassVar[str] = "reed-hard"
+    title: ClassVar[str] = "Reed hard"
+    beta: float = 0.8
+
+    def __post_init__(self) -> None:
+        _check(self.beta)
+
+    def start(self, task: Task) -> Supervision:
+        return _Reed(reed_hard, self.beta)

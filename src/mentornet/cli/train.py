@@ -1,0 +1,113 @@
+"""`mentornet train`: a student on labels that cannot be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+import tyro
+
+from mentornet.cli.watch import RunWatch, console
+from mentornet.config import (
+    FilesConfig,
+    LabelsConfig,
+    MachineConfig,
+    MethodConfig,
+    OptimiserConfig,
+    StudentConfig,
+    TrainConfig,
+    read_config,
+)
+from mentornet.errors import MentorNetError
+
+__all__ = ["Train"]
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train a student on labels that cannot be trusted.
+
+    For example:
+
+      mentornet train digits --noise uniform:0.4 --clean-count 150 --out runs/digits
+      mentornet train cifar10 --noise uniform:0.4 --method mentornet-pd --out runs/pd
+      mentornet train photos/ --clean checked.csv --epochs 30 --out runs/photos
+      mentornet train cifar10 --method reed-soft --set beta=0.9 --out runs/reed
+      mentornet train --out runs/digits --resume
+      mentornet train --config runs/digits/config.toml --seed 1 --out runs/again
+    """
+
+    data: tyro.conf.Positional[str]
+    """digits, fashion-mnist, cifar10, cifar100, a folder of images (train/<class>/…) or a CSV or
+    Parquet file (path, label, …)."""
+
+    out: Path
+    """The run's folder: config, metrics, records, checkpoints, summary and curves."""
+
+    resume: bool = False
+    """Go on with the run in --out, from its last checkpoint."""
+
+    config: Path | None = None
+    """Settings from a TOML file, such as the config.toml of a run; options go before it."""
+
+    seed: int = 0
+    """Fixes everything that is drawn."""
+
+    labels: LabelsConfig = field(default_factory=LabelsConfig)
+    method: MethodConfig = field(default_factory=MethodConfig)
+    student: StudentConfig = field(default_factory=StudentConfig)
+    optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
+    files: FilesConfig = field(default_factory=FilesConfig)
+    machine: MachineConfig = field(default_factory=MachineConfig)
+
+    @classmethod
+    def defaults(cls, arguments: list[str]) -> Train | None:
+        """What the options on the command line go before: a config file, or the run to resume."""
+        resumed = _option(arguments, "--out") if "--resume" in arguments else None
+        named = _option(arguments, "--config")
+        if named is not None:
+            path = Path(named)
+        elif resumed is not None:
+            path = Path(resumed) / "config.toml"
+            if not path.exists():
+                raise MentorNetError(f"there is no run to resume in {resumed}")
+        else:
+            return None
+        stored = read_config(path)
+        groups = {part.name: getattr(stored, part.name) for part in fields(stored)}
+        return cls(out=tyro.MISSING, **groups)
+
+    def settings(self) -> TrainConfig:
+        """These options as a config."""
+        config = TrainConfig(
+            **{part.name: getattr(self, part.name) for part in fields(TrainConfig)}
+        )
+        clean = config.labels.clean
+        if clean is not None and not Path(clean).is_file():
+            raise MentorNetError(f"--clean {clean} is missing")
+        return config
+
+    def run(self) -> None:
+        """Train, draw the curves, and say what came of it."""
+        config = self.settings()
+        from mentornet.experiments.curves import draw_run  # slow to import
+        from mentornet.experiments.style import save
+        from mentornet.training import RunFolder, train
+
+        folder = RunFolder(self.out)
+        with RunWatch() as watch:
+            summary = train(
+                config, self.out, resume=self.resume, observer=watch, on_progress=watch.files
+            )
+        save(draw_run(folder.read_metrics(), summary), self.out / "curves")
+        watch.table(summary)
+        console().print(f"wrote {self.out}")
+
+
+def _option(arguments: list[str], name: str) -> str | None:
+    for place, word in enumerate(arguments):
+        if word == name and place + 1 < len(arguments):
+            return arguments[place + 1]
+        if word.startswith(f"{name}="):
+            return word.partition("=")[2]
+    return None

@@ -1,0 +1,105 @@
+"""A run as a person watches it: one live line, a line a note, a table at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from mentornet.training import Observer, StepFigures
+
+__all__ = ["RunWatch", "console"]
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Plain text, no markup: what a user named is printed as it is."""
+    return Console(highlight=False, markup=False, soft_wrap=True, stderr=stderr)
+
+
+class RunWatch(Observer):
+    """Shows a run on standard error while it lasts.
+
+    Args:
+        title: before the bar.
+    """
+
+    def __init__(self, title: str = "training") -> None:
+        self.title = title
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TextColumn("{task.fields[figures]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True, highlight=False),
+        )
+        self._steps: Any = None
+        self._files: dict[str, Any] = {}
+        self._accuracy = ""
+
+    def __enter__(self) -> RunWatch:
+        self.progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.progress.stop()
+
+    def files(self, what: str, done: int, total: int) -> None:
+        """Told of files that are read or fetched."""
+        if what not in self._files:
+            self._files[what] = self.progress.add_task(what, total=total or None, figures="")
+        self.progress.update(self._files[what], completed=done, total=total or None)
+
+    def step(self, figures: StepFigures) -> None:
+        if self._steps is None:
+            self._steps = self.progress.add_task(self.title, total=figures.total, figures="")
+        line = f"loss {figures.loss:.3f}  mean v {figures.mean_weight:.2f}{self._accuracy}"
+        self.progress.update(self._steps, completed=figures.done, figures=line)
+
+    def epoch(self, row: Mapping[str, Any]) -> None:
+        self._accuracy = f"  data used {row['data_used']:.0%}  accuracy {row['test_accuracy']:.1%}"
+        if not self.progress.console.is_terminal:
+            self.note(
+                f"epoch {row['epoch']}: loss {row['train_loss']:.3f}, "
+                f"accuracy {row['test_accuracy']:.1%}, mean v {row['mean_weight']:.2f}, "
+                f"data used {row['data_used']:.0%}, {row['images_per_second']:.0f} images/s"
+            )
+
+    def note(self, text: str) -> None:
+        self.progress.console.print(text, markup=False, soft_wrap=True)
+
+    def table(self, summary: Mapping[str, Any]) -> None:
+        """What came of it, on standard output."""
+        table = Table(box=box.SIMPLE_HEAD, show_header=False)
+        table.add_column(no_wrap=True)
+        table.add_column(justify="right")
+        for name, value in _figures(summary):
+            table.add_row(name, value)
+        Console(highlight=False, markup=False).print(table)
+
+
+def _figures(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows = [
+        ("method", f"{summary['method']}"),
+        ("accuracy, last epoch", f"{summary['accuracy_last']:.2%}"),
+        ("accuracy, best epoch", f"{summary['accuracy_best']:.2%} ({summary['best_epoch']})"),
+    ]
+    if summary["noise_rate_actual"] is not None:
+        rows.append(("wrong labels", f"{summary['noise_rate_actual']:.1%}"))
+    if summary["weight_auroc"] is not None:
+        rows.append(("v tells them apart (AUROC)", f"{summary['weight_auroc']:.3f}"))
+    rows.append(("time", f"{summary['seconds']:.0f} s"))
+    rows.append(("images per second", f"{summary['images_per_second']:.0f}"))
+    return rows

@@ -1,0 +1,303 @@
+"""All settings of a training run, as typed groups, and their TOML file.
+
+`None` stands for "what suits the data": `training.recipes` fills it in before work starts, so
+the config that is stored with a run has no such gaps.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+from mentornet.errors import MentorNetError
+from mentornet.files import write_text
+from mentornet.names import check_keys
+
+__all__ = [
+    "FilesConfig",
+    "LabelsConfig",
+    "MachineConfig",
+    "MethodConfig",
+    "OptimiserConfig",
+    "StudentConfig",
+    "TrainConfig",
+    "differences",
+    "read_config",
+    "to_toml",
+    "write_config",
+]
+
+Choice = Literal["auto", "on", "off"]
+
+
+@dataclass(frozen=True)
+class FilesConfig:
+    """Where the images are, and how they are read."""
+
+    folder: str | None = None
+    """Folder of the dataset's files; without it, MENTORNET_DATA or a cache folder."""
+
+    mirror: str | None = None
+    """Where to download CIFAR from in place of its home: an address, a folder or the archive."""
+
+    image_size: int | None = None
+    """Height and width that images are brought to; by default that of most of them."""
+
+    skip_bad: bool = False
+    """Go on without images that cannot be decoded, and list them."""
+
+    limit: int | None = None
+    """Train on this many of the images only, drawn at random."""
+
+
+@dataclass(frozen=True)
+class LabelsConfig:
+    """What is wrong with the labels, and what is known to be right."""
+
+    noise: str | None = None
+    """Corrupt the labels: uniform:0.4, symmetric:, pairflip:, asymmetric: or instance:RATE,
+    transition:FILE, labels:FILE:KEY."""
+
+    clean: str | None = None
+    """CSV of verified samples: index or path, and is_correct or true_label."""
+
+    clean_count: int | None = None
+    """Draw this many verified samples, where true labels are known."""
+
+
+@dataclass(frozen=True)
+class StudentConfig:
+    """The classifier that is trained."""
+
+    student: str | None = None
+    """small-cnn, fast, inception, resnet, resnet101, or a factory of your own, module:factory."""
+
+    width: int | None = None
+    """Of the student, where it has one."""
+
+    depth: int | None = None
+    """Of the student, where it has one."""
+
+    dropout: float | None = None
+    """Share of the student's last features that is dropped."""
+
+
+@dataclass(frozen=True)
+class MethodConfig:
+    """Who supervises the student, and how."""
+
+    method: str | None = None
+    """full-model, forgetting, self-paced, focal, reed-soft, reed-hard, goldberger, spade,
+    mentornet, mentornet-pd, mentornet-dd or oracle; by default mentornet-dd where there are
+    verified samples, else mentornet-pd."""
+
+    set: tuple[str, ...] = ()
+    """The method's own settings, as key=value; a misspelt key lists all of them."""
+
+
+@dataclass(frozen=True)
+class OptimiserConfig:
+    """SGD with momentum, and its schedule."""
+
+    epochs: int | None = None
+    """How often each image is seen."""
+
+    batch_size: int | None = None
+    """Images a step, at most; the batches of an epoch are of equal size."""
+
+    learning_rate: float | None = None
+    """The highest learning rate."""
+
+    schedule: Literal["cosine", "linear", "steps", "constant"] = "cosine"
+    """How the learning rate falls after the warm-up."""
+
+    warm_up: float = 0.1
+    """Share of training in which the learning rate rises from 0."""
+
+    drops: tuple[float, ...] = (0.5, 0.64, 0.77)
+    """With --schedule steps: at which shares of training the rate falls to a tenth."""
+
+    momentum: float = 0.9
+    """Of SGD."""
+
+    nesterov: bool = True
+    """Nesterov's momentum; --no-nesterov for the plain one of the paper."""
+
+    weight_decay: float | None = None
+    """θ₀; a method with weights uses θ₀ · mean(v) of the batch."""
+
+    augment: bool | None = None
+    """Random windows and, for colour images, flips."""
+
+
+@dataclass(frozen=True)
+class MachineConfig:
+    """How the run uses the machine. None of it changes what is computed, but for rounding."""
+
+    accelerator: str = "auto"
+    """cpu, cuda, mps or auto."""
+
+    precision: Literal["auto", "32", "bf16"] = "auto"
+    """bf16 autocast, where it is faster here."""
+
+    channels_last: Choice = "auto"
+    """The memory order that suits convolutions."""
+
+    compile: Choice = "auto"
+    """Compile the student, where that is faster here and the run is long enough."""
+
+    checkpoint_seconds: float = 30.0
+    """Write a checkpoint when an epoch ends and the last one is at least this old."""
+
+    tensorboard: bool = False
+    """Write RUN/tensorboard too."""
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """A training run, whole."""
+
+    data: str
+    """digits, fashion-mnist, cifar10, cifar100, a folder of images or a CSV or Parquet file."""
+
+    seed: int = 0
+    files: FilesConfig = field(default_factory=FilesConfig)
+    labels: LabelsConfig = field(default_factory=LabelsConfig)
+    student: StudentConfig = field(default_factory=StudentConfig)
+    method: MethodConfig = field(default_factory=MethodConfig)
+    optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
+    machine: MachineConfig = field(default_factory=MachineConfig)
+
+    def __post_init__(self) -> None:
+        optimiser = self.optimiser
+        for name, value, least in (
+            ("epochs", optimiser.epochs, 1),
+            ("batch-size", optimiser.batch_size, 1),
+            ("image-size", self.files.image_size, 1),
+            ("limit", self.files.limit, 2),
+            ("clean-count", self.labels.clean_count, 1),
+            ("width", self.student.width, 1),
+            ("depth", self.student.depth, 1),
+        ):
+            if value is not None and value < least:
+                raise MentorNetError(f"{name} must be ≥ {least}, got {value}")
+        if optimiser.learning_rate is not None and not 0 < optimiser.learning_rate < float("inf"):
+            raise MentorNetError(f"learning-rate must be > 0, got {optimiser.learning_rate:g}")
+        if optimiser.weight_decay is not None and not 0 <= optimiser.weight_decay < float("inf"):
+            raise MentorNetError(f"weight-decay must be ≥ 0, got {optimiser.weight_decay:g}")
+        if self.student.dropout is not None and not 0 <= self.student.dropout < 1:
+            raise MentorNetError(f"dropout must be in [0, 1), got {self.student.dropout:g}")
+        if not 0 <= optimiser.warm_up < 1:
+            raise MentorNetError(f"warm-up must be a share in [0, 1), got {optimiser.warm_up:g}")
+        if not 0 <= optimiser.momentum < 1:
+            raise MentorNetError(f"momentum must be in [0, 1), got {optimiser.momentum:g}")
+        if list(optimiser.drops) != sorted(optimiser.drops) or not all(
+            0 < share < 1 for share in optimiser.drops
+        ):
+            raise MentorNetError(f"drops must be rising shares in (0, 1), got {optimiser.drops}")
+        if self.labels.clean is not None and self.labels.clean_count is not None:
+            raise MentorNetError("give --clean or --clean-count, not both")
+        if not 0 <= self.seed < 2**63:
+            raise MentorNetError(f"seed must be in 0 … 2⁶³ − 1, got {self.seed}")
+
+
+def to_toml(config: TrainConfig) -> str:
+    """The config as TOML: plain keys first, then a table a group; what is None is left out."""
+    tables = asdict(config)
+    lines = [_line(key, value) for key, value in tables.items() if not isinstance(value, dict)]
+    for key, table in tables.items():
+        if isinstance(table, dict):
+            given = [_line(name, value) for name, value in table.items() if value is not None]
+            lines += ["", f"[{key}]", *given]
+    return "\n".join(lines) + "\n"
+
+
+def write_config(path: Path, config: TrainConfig) -> None:
+    """Put the config at `path` in one move."""
+    write_text(path, to_toml(config))
+
+
+def read_config(path: Path) -> TrainConfig:
+    """The config in a TOML file; what it leaves out has its default."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MentorNetError(f"{path} is missing") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise MentorNetError(f"{path} is not TOML: {error}") from None
+    if "data" not in content:
+        raise MentorNetError(f'{path} must say which data, as in data = "digits"')
+    try:
+        return _build(TrainConfig, content, "the config")
+    except MentorNetError as error:
+        raise MentorNetError(f"{path}: {error}") from None
+
+
+def differences(one: TrainConfig, other: TrainConfig) -> list[str]:
+    """Where two configs differ, one line each."""
+    flat_one, flat_other = dict(_flat(one)), dict(_flat(other))
+    return [
+        f"{key} is {value!r}, not {flat_other[key]!r}"
+        for key, value in flat_one.items()
+        if flat_other[key] != value
+    ]
+
+
+def _flat(config: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for part in fields(config):
+        value = getattr(config, part.name)
+        if is_dataclass(value):
+            yield from _flat(value, f"{prefix}{part.name}.")
+        else:
+            yield prefix + part.name, value
+
+
+def _line(key: str, value: object) -> str:
+    if isinstance(value, tuple):
+        value = list(value)
+    return f"{key} = {json.dumps(value, ensure_ascii=False)}"
+
+
+def _build(kind: Any, content: Mapping[str, Any], where: str) -> Any:
+    """A dataclass from a table, every key known and every value of its type."""
+    hints = get_type_hints(kind)
+    check_keys(content, hints, f"{where} has no key")
+    values = {}
+    for key, value in content.items():
+        if is_dataclass(hints[key]):
+            if not isinstance(value, dict):
+                raise MentorNetError(f"{key} must be a table, [{key}], got {value!r}")
+            values[key] = _build(hints[key], value, f"[{key}]")
+        else:
+            values[key] = _value(hints[key], value, key)
+    return kind(**values)
+
+
+def _value(hint: Any, value: Any, key: str) -> Any:
+    origin, choices = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        if value not in choices:
+            raise MentorNetError(f"{key} must be one of {', '.join(choices)}, got {value!r}")
+        return value
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise MentorNetError(f"{key} must be a list, got {value!r}")
+        return tuple(_value(choices[0], part, key) for part in value)
+    kinds = [choice for choice in choices or (hint,) if choice is not NoneType]
+    expected = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+    for kind in kinds:
+        if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+            return value
+    raise MentorNetError(f"{key} must be {expected[kinds[0]]}, got {value!r}")

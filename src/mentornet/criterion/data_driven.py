@@ -1,0 +1,231 @@
+"""A curriculum learned from verified samples while the student trains (§3.1, App. E)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mentornet.criterion.spade import apply_rule
+from mentornet.curricula import Curriculum, Uniform
+from mentornet.errors import MentorNetError
+from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.mentors import FitConfig, Lesson, Mentor, binary, fit, make_mentor
+from mentornet.randomness import generator
+
+__all__ = ["DataDriven", "Outcome", "Verified"]
+
+_REPEATS = 16  # copies of a verified sample, each shown at another progress of training
+
+
+@dataclass(frozen=True, eq=False)
+class Verified:
+    """Samples that somebody has looked at: which they are, and whether their label is right.
+
+    Attributes:
+        index: which training samples, `(M,)`, int64.
+        is_correct: whether the given label of each is correct, `(M,)`, boolean.
+    """
+
+    index: Tensor
+    is_correct: Tensor
+
+    def check(self, count: int) -> None:
+        """Raise unless these are M different samples out of `count`."""
+        if self.index.shape != self.is_correct.shape or self.index.ndim != 1:
+            raise MentorNetError(
+                "one verdict a verified sample: got "
+                f"{tuple(self.index.shape)} samples and {tuple(self.is_correct.shape)} verdicts"
+            )
+        if self.is_correct.dtype != torch.bool:
+            raise MentorNetError(f"verdicts must be boolean, got {self.is_correct.dtype}")
+        if len(self.index) < 10:
+            raise MentorNetError(
+                f"a mentor cannot be learned from {len(self.index)} verified samples; "
+                "give at least 10, better 100"
+            )
+        unknown = (self.index < 0) | (self.index >= count)
+        if unknown.any():
+            raise MentorNetError(
+                f"verified sample {int(self.index[unknown][0])} is not one of the "
+                f"{count} training samples"
+            )
+        values, times = self.index.unique(return_counts=True)
+        if (times > 1).any():
+            raise MentorNetError(f"verified sample {int(values[times > 1][0])} is listed twice")
+        if not self.is_correct.any():
+            raise MentorNetError(
+                f"all {len(self.index)} verified labels are wrong; is_correct must be true where "
+                "the given label is right"
+            )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one lesson.
+
+    Attributes:
+        epoch: when, as progress in percent.
+        samples: how many verified samples it was learned from.
+        error: of the learned mentor on those held out, the mean of (v − v*)².
+        error_before: of the predefined one.
+        used: which of the two goes on.
+    """
+
+    epoch: int
+    samples: int
+    error: float
+    error_before: float
+    used: str
+
+    def __str__(self) -> str:
+        return (
+            f"at {self.epoch} %: mentor learned from {self.samples} verified samples, held-out "
+            f"error {self.error:.3f}, predefined {self.error_before:.3f}: {self.used} is used"
+        )
+
+
+class DataDriven:
+    """Remembers the losses of the verified samples, and learns mentors from them.
+
+    The verified samples are trained on like all others, and what is learned from is what the
+    student's own steps saw of them last. One in five is held out; unless the learned mentor
+    comes closer to v* there than the predefined one, the predefined one stays.
+
+    A mentor that is learned now will serve for some while, so every verified sample is shown to
+    it at random progresses from now to the end of that while: it has not seen them, and would
+    otherwise be as good as random in the epochs to come.
+
+    Args:
+        verified: what to learn from.
+        count: N, the training samples.
+        predefined: the rule to beat.
+        classes: K.
+        history: T, how many losses of a sample the mentor reads.
+        architecture: of the mentor.
+        reads_label: whether the mentor sees the given label.
+        fit: how long and how fast it learns.
+        seed: of the split, of the starting values and of the order.
+    """
+
+    def __init__(
+        self,
+        verified: Verified,
+        *,
+        count: int,
+        predefined: Mentor | Curriculum,
+        classes: int,
+        history: int = 1,
+        architecture: str = "bilstm",
+        reads_label: bool = False,
+        fit: FitConfig | None = None,
+        seed: int = 0,
+    ) -> None:
+        verified.check(count)
+        self.verified, self.predefined, self.seed = verified, predefined, seed
+        self.fit = fit or FitConfig(steps=600, learning_rate=0.03, evaluations=20)
+        self.sizes = {
+            "history": history,
+            "num_classes": classes if reads_label else 1,
+            "use_label": reads_label,
+        }
+        self.architecture = architecture
+        self.fresh_mentor()  # says so at once if it cannot be made
+        size = len(verified.index)
+        device = verified.index.device
+        self._slot = torch.full((count,), size, dtype=torch.int32, device=device)
+        self._slot[verified.index] = torch.arange(size, dtype=torch.int32, device=device)
+        # One row more than there are verified samples: all the others are written there.
+        self._loss = torch.full((size + 1, history), torch.nan, device=device)
+        self._difference = torch.zeros((size + 1, history), device=device)
+        self._label = torch.zeros(size + 1, dtype=torch.long, device=device)
+
+    def fresh_mentor(self) -> Mentor:
+        """A mentor that has learned nothing yet."""
+        return make_mentor(self.architecture, seed=self.seed, **self.sizes)
+
+    @torch.no_grad()
+    def observe(self, features: MentorFeatures, index: Tensor) -> None:
+        """Remember the features of whichever of the samples at `index` are verified."""
+        slot = self._slot[index].long()
+        self._loss[slot] = features.loss.float()
+        self._difference[slot] = features.difference.float()
+        self._label[slot] = features.label
+
+    def learn(self, now: int, until: int) -> tuple[Mentor | Curriculum, Outcome]:
+        """The rule to go on with, from progress `now` to `until` (percent), and what was found."""
+        lesson = self._remembered(now)
+        if lesson.target.bool().all():
+            outcome = Outcome(now, len(lesson.target), 0.0, 0.0, "every label found right: v = 1")
+            return Uniform(), outcome
+        taught, judged = self._split(lesson)
+        mentor = self.fresh_mentor().to(lesson.target.device)
+        fit(
+            mentor,
+            self._at_later(taught, now, until),
+            binary,
+            error=binary,
+            judged_on=judged,
+            config=self.fit,
+        )
+        mentor.eval().requires_grad_(False)
+        error, before = _squared_error(mentor, judged), _squared_error(self.predefined, judged)
+        better = error < before
+        used = "the learned one" if better else "the predefined one"
+        rule = mentor if better else self.predefined
+        return rule, Outcome(now, len(lesson.target), error, before, used)
+
+    def _remembered(self, now: int) -> Lesson:
+        seen = ~self._loss[:-1].isnan().any(1)
+        if int(seen.sum()) < 10:
+            raise MentorNetError(
+                f"only {int(seen.sum())} verified samples were trained on by {now} % of training; "
+                "learn the mentor later, or train for more epochs"
+            )
+        label = self._label[:-1][seen]
+        features = MentorFeatures(
+            self._loss[:-1][seen],
+            self._difference[:-1][seen],
+            label,
+            torch.full_like(label, now),
+        )
+        return Lesson(features, self.verified.is_correct[seen].float())
+
+    def _split(self, lesson: Lesson) -> tuple[Lesson, Lesson]:
+        count = len(lesson.target)
+        order = torch.randperm(count, generator=generator(self.seed, 0)).to(lesson.target.device)
+        held_out = max(1, round(count / 5))
+        return lesson.rows(order[held_out:]), lesson.rows(order[:held_out])
+
+    def _at_later(self, lesson: Lesson, now: int, until: int) -> Lesson:
+        features = lesson.features.repeat(_REPEATS)
+        last = max(now + 1, min(until + 1, EPOCHS))
+        draw = generator(self.seed, 1)
+        epoch = torch.randint(now, last, (features.batch_size,), generator=draw)
+        return Lesson(
+            replace(features, epoch=epoch.to(features.label.device)),
+            lesson.target.repeat_interleave(_REPEATS),
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        """What the next lesson would be learned from."""
+        return {
+            "loss": self._loss[:-1].clone(),
+            "difference": self._difference[:-1].clone(),
+            "label": self._label[:-1].clone(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a `state_dict`."""
+        self._loss[:-1] = state["loss"]
+        self._difference[:-1] = state["difference"]
+        self._label[:-1] = state["label"]
+
+
+@torch.no_grad()
+def _squared_error(rule: Mentor | Curriculum, lesson: Lesson) -> float:
+    """The mean of (v − v*)²: for a rule of 0s and 1s, how many it gets wrong."""
+    weight = apply_rule(rule, lesson.features)
+    return ((weight - lesson.target) ** 2).mean().item()

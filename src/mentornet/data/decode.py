@@ -1,0 +1,142 @@
+"""From an image file to pixels: any format and mode, one size, one number of channels."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mentornet.errors import MentorNetError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+__all__ = ["Packed", "UnreadableImage", "check_shape", "decode", "opened", "quiet", "read_image"]
+
+FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM", "JPEG2000", "AVIF")
+"""What is opened. Pillow knows more, some of which start other programs (EPS: Ghostscript)."""
+
+
+class UnreadableImage(MentorNetError):  # noqa: N818 - what is wrong is the image
+    """An image that cannot be decoded: which, and why.
+
+    Args:
+        name: the path, or where in a file it stands.
+        reason: in a few words.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name} cannot be read as an image: {reason}")
+        self.name, self.reason = name, reason
+
+
+@dataclass(frozen=True)
+class Packed:
+    """An image inside another file, such as a row of a parquet file."""
+
+    name: str
+    content: bytes
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def read_image(path: Path, *, size: int, channels: int) -> Tensor:
+    """One image as uint8 `(C, size, size)`.
+
+    It is turned as its EXIF says, put over white where it is transparent, cut to the square in
+    its middle, and resized with antialiasing; one that is size × size comes back bit for bit.
+
+    Args:
+        path: the file.
+        size: height and width of the result.
+        channels: C, 1 for grey or 3 for red, green and blue.
+
+    Raises:
+        UnreadableImage: the file is missing, cut short, too large, or no image.
+    """
+    check_shape(size, channels)
+    with quiet():
+        return decode(path, size, channels)
+
+
+def decode(source: Path | Packed, size: int, channels: int) -> Tensor:
+    """`read_image` for use inside `quiet`, from any thread."""
+    from PIL import Image, ImageOps
+
+    with opened(source) as image:
+        image.draft(None, (2 * size, 2 * size))  # a large JPEG need not be decoded in full
+        coloured = _grey_or_colour(ImageOps.exif_transpose(image), "L" if channels == 1 else "RGB")
+        side = min(coloured.size)
+        left, top = (coloured.width - side) // 2, (coloured.height - side) // 2
+        square = coloured.crop((left, top, left + side, top + side))
+        pixels = np.array(square.resize((size, size), Image.Resampling.BICUBIC))
+    return torch.from_numpy(pixels).view(size, size, channels).permute(2, 0, 1).contiguous()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Inside, Pillow is ready for threads and keeps its warnings about odd files to itself."""
+    from PIL import Image
+
+    Image.init()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"PIL\.")
+        yield
+
+
+@contextmanager
+def opened(source: Path | Packed) -> Iterator[Image]:
+    """The image with its header read; whatever goes wrong inside is an `UnreadableImage`."""
+    from PIL import Image
+
+    formats = [name for name in FORMATS if name in Image.OPEN]
+    try:
+        content = source.read_bytes() if isinstance(source, Path) else source.content
+        if not content:
+            raise ValueError("it is empty")
+        with Image.open(io.BytesIO(content), formats=formats) as image:
+            yield image
+    except Exception as error:  # a decoder may raise anything on bytes it does not expect
+        raise UnreadableImage(str(source), _reason(error)) from error
+
+
+def check_shape(size: int, channels: int) -> None:
+    """Refuse a size or a number of channels that no image can have."""
+    if size < 1:
+        raise MentorNetError(f"image size must be at least 1 pixel, got {size}")
+    if channels not in (1, 3):
+        raise MentorNetError(f"channels must be 1 (grey) or 3 (colour), got {channels}")
+
+
+def _grey_or_colour(image: Image, mode: str) -> Image:
+    """The image in `mode`, L or RGB: 16 bits become 8, what is transparent becomes white."""
+    from PIL.Image import alpha_composite, fromarray, new
+
+    if image.mode.startswith("I"):
+        wide = np.asarray(image).astype(np.int64).clip(0, 65535)
+        return fromarray(((wide + 128) // 257).astype(np.uint8)).convert(mode)
+    if {"A", "a"} & set(image.getbands()) or "transparency" in image.info:
+        layer = image.convert("RGBA")
+        image = alpha_composite(new("RGBA", layer.size, "white"), layer)
+    return image.convert(mode)
+
+
+def _reason(error: Exception) -> str:
+    from PIL import Image, UnidentifiedImageError
+
+    if isinstance(error, UnidentifiedImageError):
+        return "it is not an image, or of a format that is not read"
+    if isinstance(error, Image.DecompressionBombError):
+        return "it has too many pixels to be decoded safely"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__

@@ -1,0 +1,145 @@
+"""Images that are listed, in folders or in a table, and then read all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from mentornet.data.holdout import hold_out
+from mentornet.data.images import Images, Splits
+from mentornet.data.progress import Progress
+from mentornet.data.reading import SMALLEST, Decoded, read_images, survey
+from mentornet.errors import MentorNetError
+
+__all__ = ["PARTS", "VALIDATION", "Entry", "read_entries"]
+
+PARTS = ("train", "validation", "test")
+
+VALIDATION = ("val", "validation", "valid")
+"""What people call the validation part."""
+
+_TOLD = 10  # images left out that are named one by one
+
+
+class Entry(NamedTuple):
+    """One image that is listed.
+
+    Attributes:
+        file: where it is.
+        name: what the user calls it.
+        part: one of `PARTS`.
+        given_label: in 0 … K−1.
+        true_label: the same, where it is known; known for all entries of a part or for none.
+    """
+
+    file: Path
+    name: str
+    part: str
+    given_label: int
+    true_label: int | None = None
+
+
+def read_entries(
+    entries: Sequence[Entry],
+    classes: tuple[str, ...],
+    *,
+    size: int | None = None,
+    skip_bad: bool = False,
+    on_progress: Progress | None = None,
+    notes: Sequence[str] = (),
+) -> Splits:
+    """The images of all parts, at one size and with the same channels.
+
+    Without a test part the validation part serves as one; without either, a tenth of each class
+    of the training part does. A test or validation image whose true label is known has it as its
+    given label too.
+
+    Args:
+        entries: in any order, at least one of `train`.
+        classes: the K class names.
+        size: height and width; as `survey` finds for the training images, if left out.
+        skip_bad: leave out images that cannot be read, and say so in the notes.
+        on_progress: called after each image.
+        notes: what the caller wants the user told as well.
+    """
+    if size is not None and size < SMALLEST:
+        raise MentorNetError(f"image size must be at least {SMALLEST} pixels, got {size}")
+    entries = sorted(entries, key=lambda entry: PARTS.index(entry.part))
+    proposed, channels = survey([entry.file for entry in entries if entry.part == "train"])
+    files = [entry.file for entry in entries]
+    decoded = read_images(files, size or proposed, channels, skip_bad, on_progress)
+    notes = [*notes, *_told(decoded)]
+    readable = [entries[place] for place in decoded.kept.tolist()]
+    _check_left(entries, readable, classes)
+    parts = {}
+    for part in PARTS:
+        places = [place for place, entry in enumerate(readable) if entry.part == part]
+        if places:
+            block = slice(places[0], places[-1] + 1)
+            parts[part] = _images(decoded.pixels[block], readable[block], classes)
+    return _splits(parts, notes)
+
+
+def _images(pixels: Tensor, entries: Sequence[Entry], classes: tuple[str, ...]) -> Images:
+    given = [entry.given_label for entry in entries]
+    true = [entry.true_label for entry in entries if entry.true_label is not None]
+    images = Images(
+        pixels,
+        torch.tensor(given),
+        classes,
+        torch.tensor(true) if true else None,
+        paths=tuple(entry.name for entry in entries),
+    )
+    return images if entries[0].part == "train" else _clean(images)
+
+
+def _clean(images: Images) -> Images:
+    """The images with their true labels, where these are known, as given labels."""
+    return images if images.true_label is None else images.relabelled(images.true_label)
+
+
+def _splits(parts: dict[str, Images], notes: list[str]) -> Splits:
+    train, validation, test = (parts.get(part) for part in PARTS)
+    assert train is not None
+    if test is None and validation is not None:
+        notes.append(f"no test images: the {len(validation)} validation images serve as such")
+        test, validation = validation, None
+    if test is None:
+        stay, held = hold_out(train.given_label)
+        if not len(held):
+            raise MentorNetError(
+                "there are no test images, and too few training images to hold any out: "
+                "at least one class needs 2 images"
+            )
+        train, test = train.rows(stay), _clean(train.rows(held))
+        labels = (
+            "as noisy as the training labels" if test.true_label is None else "their true labels"
+        )
+        notes.append(
+            "no test or validation images: 10 % of the training images are held out for "
+            f"testing, {len(held)} images; their labels are {labels}"
+        )
+    return Splits(train, test, validation, tuple(notes))
+
+
+def _told(decoded: Decoded) -> list[str]:
+    lines = [f"left out: {error}" for error in decoded.skipped[:_TOLD]]
+    more = len(decoded.skipped) - len(lines)
+    return [*lines, f"left out: {more} more images that cannot be read"] if more else lines
+
+
+def _check_left(
+    entries: Sequence[Entry], readable: Sequence[Entry], classes: tuple[str, ...]
+) -> None:
+    """No part, and no class of the training part, may be lost with the images left out."""
+    lost = {entry.part for entry in entries} - {entry.part for entry in readable}
+    if lost:
+        raise MentorNetError(f"none of the {', '.join(sorted(lost))} images can be read")
+    learnt = {entry.given_label for entry in readable if entry.part == "train"}
+    for label, name in enumerate(classes):
+        if label not in learnt:
+            raise MentorNetError(f"none of the training images of class {name!r} can be read")

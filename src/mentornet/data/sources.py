@@ -1,0 +1,124 @@
+"""One door to all data: a dataset by name, a folder of images, or a manifest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from mentornet.data.cifar import has_cifar, load_cifar10, load_cifar100
+from mentornet.data.cifar_archive import fetch_cifar
+from mentornet.data.digits import load_digits
+from mentornet.data.fashion_mnist import load_fashion_mnist
+from mentornet.data.image_folder import load_image_folder
+from mentornet.data.images import Splits
+from mentornet.data.manifest import load_manifest
+from mentornet.data.progress import Progress
+from mentornet.errors import MentorNetError
+from mentornet.names import did_you_mean
+
+__all__ = ["DATASETS", "cache_folder", "load_data"]
+
+
+def load_data(
+    source: str,
+    *,
+    folder: Path | None = None,
+    mirror: str | None = None,
+    size: int | None = None,
+    skip_bad: bool = False,
+    on_progress: Progress | None = None,
+) -> Splits:
+    """The data that `source` names, ready to train on.
+
+    Args:
+        source: a name in `DATASETS`, or the path of a folder of images (`load_image_folder`) or
+            of a `.csv` or `.parquet` manifest (`load_manifest`). A folder that is called like a
+            dataset is `./digits`.
+        folder: of Fashion-MNIST's or CIFAR's files. Without it CIFAR is looked for in the folder
+            that MENTORNET_DATA names and in the cache, and else downloaded into the cache.
+        mirror: where to download CIFAR from, as in `fetch_cifar`.
+        size: height and width that the images of a folder or a manifest are brought to.
+        skip_bad: leave out images of a folder or a manifest that cannot be read.
+        on_progress: called while files are downloaded and images are read.
+    """
+    if source in DATASETS:
+        _refuse(source, size=size, skip_bad=skip_bad)
+        splits = DATASETS[source](folder, mirror, on_progress)
+    else:
+        path = Path(source).expanduser()
+        _check_exists(source, path)
+        _refuse(source, folder=folder, mirror=mirror)
+        load = load_image_folder if path.is_dir() else load_manifest
+        splits = load(path, size=size, skip_bad=skip_bad, on_progress=on_progress)
+    if len(splits.train.given_label.unique()) < 2:
+        raise MentorNetError(f"the training images of {source} are of one class only")
+    if not len(splits.test):
+        raise MentorNetError(f"{source} has no test images")
+    return splits
+
+
+def cache_folder() -> Path:
+    """Where downloads go: `mentornet/data` in XDG_CACHE_HOME, or else in ~/.cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mentornet" / "data"
+
+
+def _digits(folder: Path | None, mirror: str | None, on_progress: Progress | None) -> Splits:
+    del on_progress  # they are there at once
+    _refuse("digits", folder=folder, mirror=mirror)
+    return load_digits()
+
+
+def _fashion_mnist(folder: Path | None, mirror: str | None, on_progress: Progress | None) -> Splits:
+    del on_progress
+    _refuse("fashion-mnist", mirror=mirror)
+    return load_fashion_mnist(folder)
+
+
+def _cifar(
+    name: str, folder: Path | None, mirror: str | None, on_progress: Progress | None
+) -> Splits:
+    load = {"cifar10": load_cifar10, "cifar100": load_cifar100}[name]
+    if folder is not None:
+        if mirror is not None:
+            raise MentorNetError("give --folder or --mirror, not both: a folder needs no download")
+        if not folder.is_dir():
+            raise MentorNetError(f"{folder} is not a folder, so {name} is not in it")
+        return load(folder, on_progress=on_progress)
+    places = [cache_folder()]
+    if named := os.environ.get("MENTORNET_DATA"):
+        if not Path(named).is_dir():
+            raise MentorNetError(f"MENTORNET_DATA names {named}, which is not a folder")
+        places.insert(0, Path(named))
+    for place in places:
+        if has_cifar(name, place):
+            return load(place, on_progress=on_progress)
+    fetch_cifar(name, cache_folder(), mirror=mirror, on_progress=on_progress)
+    return load(cache_folder(), on_progress=on_progress)
+
+
+DATASETS: dict[str, Callable[[Path | None, str | None, Progress | None], Splits]] = {
+    "digits": _digits,
+    "fashion-mnist": _fashion_mnist,
+    "cifar10": partial(_cifar, "cifar10"),
+    "cifar100": partial(_cifar, "cifar100"),
+}
+"""Loaders by name; each takes the folder, the mirror and the progress of `load_data`."""
+
+
+def _refuse(source: str, **options: object) -> None:
+    """An option that the source has no use for is a mistake, not to be passed over."""
+    flags = {"size": "--image-size"}
+    for name, value in options.items():
+        if value is not None and value is not False:
+            flag = flags.get(name, "--" + name.replace("_", "-"))
+            raise MentorNetError(f"{flag} has no meaning for {source}; leave it out")
+
+
+def _check_exists(source: str, path: Path) -> None:
+    if not path.exists():
+        raise MentorNetError(
+            f"unknown data {source!r}; {did_you_mean(source, DATASETS)}. A path of your own must "
+            "lead to a folder of images or to a .csv or .parquet file"
+        )

@@ -1,0 +1,152 @@
+"""Transition matrices, and drawing given labels from them.
+
+A transition matrix T of K classes has T[i, j] = P(given label j | true label i); its rows
+sum to 1. All named noises but `instance` are such a matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from mentornet.errors import MentorNetError
+from mentornet.randomness import generator
+
+__all__ = ["asymmetric", "corrupt", "instance", "pairflip", "symmetric", "uniform"]
+
+CIFAR10_CONFUSIONS = {
+    "truck": "automobile",
+    "bird": "airplane",
+    "deer": "horse",
+    "cat": "dog",
+    "dog": "cat",
+}
+"""The usual asymmetric map of CIFAR-10 (Patrini et al. 2017): alike classes are mistaken."""
+
+
+def uniform(classes: int, rate: float) -> Tensor:
+    """T = (1 − p) I + p/K: with probability p a class drawn from all K, the true one included.
+
+    The noise of the paper (§5.1); really wrong is p (1 − 1/K) of the labels.
+
+    >>> uniform(4, 0.4)[0]
+    tensor([0.7000, 0.1000, 0.1000, 0.1000], dtype=torch.float64)
+    """
+    return torch.eye(classes, dtype=torch.float64) * (1 - rate) + rate / classes
+
+
+def symmetric(classes: int, rate: float) -> Tensor:
+    """With probability p one of the K − 1 wrong classes; really wrong is p of the labels.
+
+    >>> symmetric(5, 0.4)[0]
+    tensor([0.6000, 0.1000, 0.1000, 0.1000, 0.1000], dtype=torch.float64)
+    """
+    wrong = rate / (classes - 1)
+    return torch.eye(classes, dtype=torch.float64) * (1 - rate - wrong) + wrong
+
+
+def pairflip(classes: int, rate: float) -> Tensor:
+    """With probability p the next class, the last one's next being the first.
+
+    >>> pairflip(3, 0.4)[2]
+    tensor([0.4000, 0.0000, 0.6000], dtype=torch.float64)
+    """
+    identity = torch.eye(classes, dtype=torch.float64)
+    return identity * (1 - rate) + identity.roll(1, dims=1) * rate
+
+
+def asymmetric(classes: Sequence[str], rate: float, groups: Tensor | None = None) -> Tensor:
+    """With probability p the class it is usually mistaken for.
+
+    CIFAR-10's five pairs by name; where the classes have `groups` (CIFAR-100's superclasses),
+    the next class of the same group. For other data there is no usual map.
+
+    >>> names = ("automobile", "airplane", "bird", "truck", "deer", "horse", "cat", "dog")
+    >>> asymmetric(names, 0.4)[2]
+    tensor([0.0000, 0.4000, 0.6000, 0.0000, 0.0000, 0.0000, 0.0000, 0.0000],
+           dtype=torch.float64)
+    """
+    target = torch.arange(len(classes))
+    if groups is not None:
+        for group in groups.unique():
+            members = (groups == group).nonzero().flatten()
+            target[members] = members.roll(-1)
+    elif {*CIFAR10_CONFUSIONS, *CIFAR10_CONFUSIONS.values()} <= set(classes):
+        for true, mistaken in CIFAR10_CONFUSIONS.items():
+            target[classes.index(true)] = classes.index(mistaken)
+    else:
+        raise MentorNetError(
+            "asymmetric noise is known for cifar10 and cifar100 only; "
+            "give a transition matrix, or use pairflip"
+        )
+    identity = torch.eye(len(classes), dtype=torch.float64)
+    return identity * (1 - rate) + identity[target] * rate
+
+
+def corrupt(true_label: Tensor, transition: Tensor, *, seed: int) -> Tensor:
+    """Given labels drawn from the row of each true label, `(N,)`.
+
+    Args:
+        true_label: `(N,)`, integer.
+        transition: T, `(K, K)`.
+        seed: fixes the draw.
+    """
+    _check_transition(transition, true_label)
+    draws = torch.rand(len(true_label), generator=generator(seed), dtype=torch.float64)
+    return _draw(transition[true_label], draws)
+
+
+def instance(true_label: Tensor, images: Tensor, classes: int, rate: float, *, seed: int) -> Tensor:
+    """Noise that depends on the image (Xia et al. 2020, Algorithm 2), p on average.
+
+    Each image x of class y has its own flip rate q from a normal distribution around p, cut
+    to [0, 1], and mistakes fall on the other classes by softmax(xᵀ W_y), W random.
+
+    Args:
+        true_label: `(N,)`, integer.
+        images: x, `(N, …)`, any dtype; each is flattened and standardised.
+        classes: K.
+        rate: p.
+        seed: fixes W, q and the draw.
+    """
+    draw = generator(seed)
+    count = len(true_label)
+    flip = torch.zeros(count, dtype=torch.float64)
+    flip = torch.nn.init.trunc_normal_(flip, rate, 0.1, 0.0, 1.0, generator=draw)
+    flat = images.flatten(1).float()
+    flat = (flat - flat.mean(1, keepdim=True)) / flat.std(1, keepdim=True).clamp(min=1e-6)
+    chances = torch.empty(count, classes, dtype=torch.float64)
+    for label in range(classes):
+        projection = torch.randn(flat.shape[1], classes, generator=draw)
+        members = true_label == label
+        scores = (flat[members] @ projection).double()
+        scores[:, label] = -torch.inf
+        chances[members] = scores.softmax(1)
+    chances *= flip[:, None]
+    chances[torch.arange(count), true_label] = 1 - flip
+    return _draw(chances, torch.rand(count, generator=draw, dtype=torch.float64))
+
+
+def _draw(chances: Tensor, draws: Tensor) -> Tensor:
+    """A class a row: the first whose cumulated chance exceeds the draw."""
+    reached = chances.cumsum(1) <= draws[:, None]
+    return reached.sum(1).clamp(max=chances.shape[1] - 1)
+
+
+def _check_transition(transition: Tensor, true_label: Tensor) -> None:
+    shape = tuple(transition.shape)
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise MentorNetError(f"a transition matrix must be (K, K), got {shape}")
+    sums = transition.sum(1)
+    if (transition < 0).any() or not torch.allclose(sums, torch.ones_like(sums)):
+        raise MentorNetError(
+            "the rows of a transition matrix must be ≥ 0 and sum to 1, "
+            f"got sums from {sums.min():g} to {sums.max():g}"
+        )
+    if len(true_label) and not 0 <= int(true_label.min()) <= int(true_label.max()) < shape[0]:
+        raise MentorNetError(
+            f"labels must be in 0–{shape[0] - 1} for a {shape[0]} × {shape[0]} transition matrix, "
+            f"got {int(true_label.min())} to {int(true_label.max())}"
+        )

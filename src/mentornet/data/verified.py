@@ -1,0 +1,114 @@
+"""Verified samples: which labels somebody has checked, and what was found."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from mentornet.data.images import Images
+from mentornet.errors import MentorNetError
+from mentornet.names import check_keys, did_you_mean
+from mentornet.randomness import generator
+
+__all__ = ["draw_verified", "read_verified"]
+
+_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+_COLUMNS = ("index", "path", "is_correct", "true_label")
+
+
+def draw_verified(images: Images, count: int, *, seed: int) -> tuple[Tensor, Tensor]:
+    """Samples drawn at random whose labels count as verified, and whether each is correct.
+
+    Returns:
+        which samples, `(count,)` and rising, and the verdicts, boolean.
+    """
+    if images.true_label is None:
+        raise MentorNetError(
+            "--clean-count needs true labels, which this data does not have; check some labels "
+            "and list them with --clean FILE"
+        )
+    if count > len(images):
+        raise MentorNetError(f"--clean-count is {count}, but there are {len(images)} samples")
+    order = torch.randperm(len(images), generator=generator(seed))
+    index = order[:count].sort().values
+    return index, (images.given_label == images.true_label)[index]
+
+
+def read_verified(path: Path, images: Images) -> tuple[Tensor, Tensor]:
+    """The verified samples in a CSV file, and whether the given label of each is correct.
+
+    A row names a sample by `index` or `path`, and says `is_correct` (true or false) or its
+    `true_label` (a class by name or number). Where the data has true labels, naming the sample is
+    enough; and a file of plain numbers, one a line, needs no header.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except FileNotFoundError:
+        raise MentorNetError(f"{path} is missing") from None
+    except UnicodeDecodeError:
+        raise MentorNetError(f"{path} is not a text file") from None
+    if lines and lines[0].strip().lstrip("-").isdigit():
+        lines = ["index", *lines]
+    rows = list(csv.DictReader(lines))
+    if not rows:
+        raise MentorNetError(f"{path} lists no samples")
+    check_keys((key for key in rows[0] if key is not None), _COLUMNS, f"{path} has a column")
+    if ("index" in rows[0]) == ("path" in rows[0]):
+        raise MentorNetError(f"{path} must have a column index or path, and not both")
+    places = {} if images.paths is None else {name: at for at, name in enumerate(images.paths)}
+    found: dict[int, bool] = {}
+    for number, row in enumerate(rows, start=2):
+        where = f"{path}, line {number}"
+        at = _sample(row, images, places, where)
+        if at in found:
+            raise MentorNetError(
+                f"{where}: sample {row.get('index') or row['path']} is listed twice"
+            )
+        found[at] = _verdict(row, at, images, where)
+    index = torch.tensor(list(found)).sort()
+    return index.values, torch.tensor(list(found.values()))[index.indices]
+
+
+def _sample(row: dict[str, str], images: Images, places: dict[str, int], where: str) -> int:
+    if "path" in row:
+        if row["path"] not in places:
+            raise MentorNetError(
+                f"{where}: unknown sample {row['path']!r}"
+                + ("; this data has no paths, use index" if not places else "")
+            )
+        return places[row["path"]]
+    try:
+        at = int(row["index"])
+    except ValueError:
+        raise MentorNetError(
+            f"{where}: index must be a whole number, got {row['index']!r}"
+        ) from None
+    if not 0 <= at < len(images):
+        raise MentorNetError(f"{where}: unknown sample {at}; there are 0–{len(images) - 1}")
+    return at
+
+
+def _verdict(row: dict[str, str], at: int, images: Images, where: str) -> bool:
+    given = int(images.given_label[at])
+    if "is_correct" in row:
+        word = (row["is_correct"] or "").strip().lower()
+        if word not in _WORDS:
+            raise MentorNetError(f"{where}: is_correct must be true or false, got {word!r}")
+        return _WORDS[word]
+    if "true_label" in row:
+        name = (row["true_label"] or "").strip()
+        if name in images.classes:
+            return images.classes.index(name) == given
+        if name.isdigit() and int(name) < len(images.classes):
+            return int(name) == given
+        raise MentorNetError(
+            f"{where}: unknown class {name!r}; {did_you_mean(name, images.classes)}"
+        )
+    if images.true_label is None:
+        raise MentorNetError(
+            f"{where} says not whether the label is right; add a column is_correct or true_label"
+        )
+    return int(images.true_label[at]) == given

@@ -1,0 +1,153 @@
+"""A file over http: resumed where the server can, and tried again when the line drops."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    UnknownHandler,
+)
+
+from mentornet.errors import MentorNetError
+from mentornet.version import __version__
+
+__all__ = ["CHUNK", "Report", "fetch", "write_part"]
+
+PAUSES = (1.0, 2.0, 4.0, 8.0)
+"""Seconds before each new try, after tries that brought nothing."""
+
+TIMEOUT = 30.0
+"""Seconds without a byte that count as a lost connection."""
+
+CHUNK = 1 << 18
+
+Report = Callable[[int, int], None]
+"""Called with the bytes that are there, and all of them or 0 where that is not known."""
+
+
+class _Dropped(Exception):  # noqa: N818 - never leaves this file
+    """The connection was lost, and a new one may do."""
+
+
+class _Unreachable(_Dropped):
+    """There was no connection at all."""
+
+
+def fetch(address: str, part: Path, report: Report) -> None:
+    """Complete `part` from `address`; five tries in a row that bring nothing are the end."""
+    start = furthest = _size(part)
+    failures = 0
+    while True:
+        try:
+            return _connect(address, part, report)
+        except _Dropped as error:
+            have = _size(part)
+            if isinstance(error, _Unreachable) and have == start:
+                raise MentorNetError(
+                    f"{address} cannot be reached ({error}); without internet, name the folder "
+                    "that holds the data with --folder, or a local copy or another address of it "
+                    "with --mirror"
+                ) from None
+            if have > furthest:
+                furthest, failures = have, 0
+            if failures == len(PAUSES):
+                raise MentorNetError(
+                    f"{address}: the connection was lost again and again ({error}); "
+                    f"{have} bytes have arrived, and a new start goes on from there"
+                ) from None
+        time.sleep(PAUSES[failures])
+        failures += 1
+
+
+def _connect(address: str, part: Path, report: Report) -> None:
+    """One connection: what is missing from `part`, or all of it where that cannot be had."""
+    have = _size(part)
+    response = _open(address, have)
+    if response is None:
+        return
+    with response:
+        resumed = have > 0 and response.status == 206
+        if resumed and not _starts_at(have, response):
+            part.unlink()
+            raise _Dropped("the server sent another range than asked for")
+        done = have if resumed else 0
+        length = response.headers.get("Content-Length", "")
+        total = done + int(length) if length.isdecimal() else 0
+        write_part(part, "ab" if resumed else "wb", _chunks(response), done, total, report)
+    if _size(part) < total:
+        raise _Dropped(f"it ended {total - _size(part)} bytes early")
+
+
+def _open(address: str, have: int) -> HTTPResponse | None:
+    """The server's answer, or nothing if it has nothing beyond the bytes we have."""
+    opener = OpenerDirector()  # not build_opener: no ftp, no file, after a redirect either
+    for handler in (
+        ProxyHandler, UnknownHandler, HTTPHandler, HTTPSHandler,
+        HTTPDefaultErrorHandler, HTTPRedirectHandler, HTTPErrorProcessor,
+    ):  # fmt: skip
+        opener.add_handler(handler())
+    headers = {"User-Agent": f"mentornet/{__version__}", "Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
+    try:
+        response: HTTPResponse = opener.open(Request(address, headers=headers), timeout=TIMEOUT)
+    except HTTPError as error:
+        error.close()
+        if error.code == 416 and have:
+            return None  # the checksum will tell whether this is all of it
+        if error.code in (408, 429) or error.code >= 500:
+            raise _Dropped(f"{error.code} {error.reason}") from None
+        raise MentorNetError(f"{address}: {error.code} {error.reason}") from None
+    except URLError as error:
+        raise _Unreachable(str(getattr(error.reason, "strerror", None) or error.reason)) from None
+    except (OSError, HTTPException) as error:
+        raise _Dropped(str(error) or type(error).__name__) from None
+    except ValueError as error:
+        raise MentorNetError(f"{address} is not an address: {error}") from None
+    return response
+
+
+def _chunks(response: HTTPResponse) -> Iterator[bytes]:
+    while True:
+        try:
+            chunk = response.read1(CHUNK)
+        except (OSError, HTTPException) as error:
+            raise _Dropped(str(error) or type(error).__name__) from None
+        if not chunk:
+            return
+        yield chunk
+
+
+def write_part(
+    part: Path, mode: str, chunks: Iterator[bytes], done: int, total: int, report: Report
+) -> None:
+    """Append the chunks to `part`, or start it anew; a full disk is the user's to hear of."""
+    try:
+        with part.open(mode) as file:
+            for chunk in chunks:
+                file.write(chunk)
+                done += len(chunk)
+                report(done, total)
+    except OSError as error:
+        raise MentorNetError(f"{part} cannot be written: {error.strerror}") from None
+
+
+def _starts_at(place: int, response: HTTPResponse) -> bool:
+    found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    return found is not None and int(found[1]) == place
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

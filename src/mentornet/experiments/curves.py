@@ -1,0 +1,65 @@
+"""Curves of a run, and of several runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from mentornet.experiments.style import COLOURS, LINES, figure, look
+
+__all__ = ["draw_comparison", "draw_run"]
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def draw_run(rows: Rows, summary: Mapping[str, Any]) -> Figure:
+    """Accuracy of one run over its epochs, and beside it what became of the weights."""
+    with look():
+        drawn = figure(9.5, 3.6)
+        left, right = drawn.subplots(1, 2)
+        _lines(
+            left, rows,
+            {"test_accuracy": "test images", "train_accuracy": "given labels of training images"},
+        )  # fmt: skip
+        left.set(title="Accuracy", xlabel="epoch", ylim=(0, 1.02))
+        _lines(
+            right, rows,
+            {
+                "mean_weight": "mean v", "data_used": "share with v ≥ 0.5",
+                "weight_auroc": "AUROC of v, right against wrong labels",
+            },
+        )  # fmt: skip
+        right.set(title="Weights", xlabel="epoch", ylim=(0, 1.02))
+        drawn.suptitle(
+            f"{summary['data']}, {summary['method']}: "
+            f"last {summary['accuracy_last']:.1%}, best {summary['accuracy_best']:.1%}"
+        )
+    return drawn
+
+
+def draw_comparison(runs: Mapping[str, Rows], title: str) -> Figure:
+    """Test accuracy over the epochs, a line a run."""
+    with look():
+        drawn = figure(7, 4)
+        axes = drawn.subplots()
+        for place, (name, rows) in enumerate(runs.items()):
+            axes.plot(
+                [row["epoch"] for row in rows], [row["test_accuracy"] for row in rows],
+                label=f"{name}: {rows[-1]['test_accuracy']:.1%} at the end",
+                color=COLOURS[place % len(COLOURS)], linestyle=LINES[place % len(LINES)],
+            )  # fmt: skip
+        axes.set(title=title, xlabel="epoch", ylabel="accuracy on clean test images")
+        axes.legend(loc="lower right")
+    return drawn
+
+
+def _lines(axes: Axes, rows: Rows, columns: Mapping[str, str]) -> None:
+    epochs = [row["epoch"] for row in rows]
+    for place, (column, label) in enumerate(columns.items()):
+        if column in rows[0]:
+            values = [row[column] for row in rows]
+            axes.plot(epochs, values, label=label, color=COLOURS[place], linestyle=LINES[place])
+    axes.legend(loc="lower right")

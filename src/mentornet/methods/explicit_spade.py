@@ -1,0 +1,43 @@
+"""SPADE with a known G: a projected gradient step on the stored weights (Algorithm 1, step 9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mentornet.criterion import Spade
+from mentornet.curricula import make_curriculum
+from mentornet.errors import MentorNetError
+from mentornet.methods.method import Supervision, Task
+from mentornet.methods.weighted import Paced, SpadeMethod
+
+__all__ = ["ExplicitSpade"]
+
+
+@dataclass(frozen=True)
+class ExplicitSpade(SpadeMethod):
+    """The weight of every sample is stored, and moves with the student's own learning rate.
+
+    Args:
+        curriculum: whose G; pd (Eq. 5 around ℓ_pt), linear or self-paced.
+        step: what the student's learning rate is multiplied by for the step on v.
+    """
+
+    name: ClassVar[str] = "spade"
+    title: ClassVar[str] = "SPADE, explicit G"
+    curriculum: str = "pd"
+    step: float = 10.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not make_curriculum(self.curriculum).has_penalty:
+            raise MentorNetError(f"{self.curriculum} has no known G; take pd, linear or self-paced")
+        if not 0 < self.step < float("inf"):
+            raise MentorNetError(f"step must be > 0, got {self.step:g}")
+
+    def start(self, task: Task) -> Supervision:
+        spade = Spade(
+            make_curriculum(self.curriculum), total_steps=task.total_steps, config=self.pace(),
+            count=task.count, explicit=True, seed=task.seed,
+        )  # fmt: skip
+        return Paced(spade, step=self.step)

@@ -1,0 +1,124 @@
+"""What every row of the tables is: settings at rest, a supervision while a run lasts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.criterion import Verified
+from mentornet.mentors import Mentor
+
+__all__ = ["Method", "Setting", "Supervision", "Task"]
+
+Setting = float | bool | str | tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a method may know of the run that it serves.
+
+    Attributes:
+        count: N, the training samples.
+        classes: K.
+        total_steps: of the whole training.
+        seed: of whatever the method draws.
+        device: where the losses will be.
+        verified: what a data-driven mentor learns from.
+        is_correct: whether each given label is true, `(N,)`; only the oracle looks at it.
+    """
+
+    count: int
+    classes: int
+    total_steps: int
+    seed: int = 0
+    device: torch.device | str = "cpu"
+    verified: Verified | None = None
+    is_correct: Tensor | None = None
+
+
+class Supervision:
+    """A method at work: the loss of every sample, and its weight.
+
+    This one is plain training, the mean of the cross-entropy; others replace a part of it.
+
+    Attributes:
+        weighs: whether `weights` gives any; weight decay then follows them.
+    """
+
+    weighs: bool = False
+
+    def losses(self, logits: Tensor, given_label: Tensor) -> Tensor:
+        """ℓ, one value a sample `(B,)`, with gradient, from logits `(B, K)`."""
+        return nn.functional.cross_entropy(logits, given_label, reduction="none")
+
+    def weights(
+        self,
+        losses: Tensor,
+        given_label: Tensor,
+        index: Tensor,
+        learning_rate: float,
+    ) -> Tensor | None:
+        """The weights v of the samples at `index`, `(B,)`, without gradient; None: plain mean."""
+        return None
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """What is learned beside the student, with its optimiser."""
+        return iter(())
+
+    def figures(self) -> Mapping[str, Tensor | float]:
+        """What is worth a line in the log, at any moment."""
+        return {}
+
+    def learned(self) -> Mapping[str, Mentor]:
+        """Mentors that were learned in this run so far, by name."""
+        return {}
+
+    def notes(self) -> list[str]:
+        """What the user should hear of, once: emptied by asking."""
+        return []
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that a later step depends on."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a `state_dict`."""
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A row of the paper's tables: its settings as fields, checked when they are given.
+
+    Attributes:
+        name: what it is called on the command line and in tables.
+        title: what the paper calls it.
+        needs_truth: whether it looks at true labels.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    needs_truth: ClassVar[bool] = False
+
+    @property
+    def student_dropout(self) -> float | None:
+        """What the student's dropout is to be, where the method decides it."""
+        return None
+
+    @property
+    def needs_verified(self) -> bool:
+        """Whether it learns from verified samples."""
+        return False
+
+    @abstractmethod
+    def start(self, task: Task) -> Supervision:
+        """The method at work on one run."""
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """The hyper-parameters by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}

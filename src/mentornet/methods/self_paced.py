@@ -1,0 +1,65 @@
+"""The self-paced baseline of the paper's tables (Kumar et al. 2010; App. E)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from mentornet.criterion import Spade, SpadeConfig
+from mentornet.curricula import Curriculum, Direction
+from mentornet.curricula.curriculum import check_not_negative
+from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.methods.method import Method, Supervision, Task
+from mentornet.methods.weighted import Paced
+
+__all__ = ["RisingThreshold", "SelfPacedMethod"]
+
+
+@dataclass(frozen=True)
+class RisingThreshold(Curriculum):
+    """v = 1(ℓ ≤ λ_t), λ_t = ℓ_pt (1 + r t/100): a threshold that rises while training goes on.
+
+    Args:
+        growth: r, by how much the threshold has risen at the end; t is the progress in percent.
+    """
+
+    name: ClassVar[str] = "rising-threshold"
+    direction: ClassVar[Direction | None] = "decreasing"
+    growth: float = 0.2
+
+    def __post_init__(self) -> None:
+        check_not_negative(growth=self.growth)
+
+    def weight(self, features: MentorFeatures) -> Tensor:
+        limit = features.percentile * (1 + self.growth * features.epoch / EPOCHS)
+        return (features.current_loss <= limit).to(features.loss.dtype)
+
+
+@dataclass(frozen=True)
+class SelfPacedMethod(Method):
+    """Learn the samples whose loss is below a percentile of the average loss, raised by 20 %.
+
+    Args:
+        percentile: where the threshold starts; the paper tries 0.5, 0.6 and 0.75.
+        decay: of the moving average of the percentile.
+        growth: by how much the threshold rises over the training.
+    """
+
+    name: ClassVar[str] = "self-paced"
+    title: ClassVar[str] = "Self-paced"
+    percentile: float = 0.75
+    decay: float = SpadeConfig.decay
+    growth: float = 0.2
+
+    def __post_init__(self) -> None:
+        RisingThreshold(self.growth)
+        self._pace()
+
+    def _pace(self) -> SpadeConfig:
+        return SpadeConfig(self.percentile, self.decay, burn_in=0.0)
+
+    def start(self, task: Task) -> Supervision:
+        rule = RisingThreshold(self.growth)
+        return Paced(Spade(rule, total_steps=task.total_steps, config=self._pace(), seed=task.seed))

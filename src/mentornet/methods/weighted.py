@@ -1,0 +1,71 @@
+"""Supervision by SPADE: what all methods that weigh samples share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from mentornet.criterion import Spade, SpadeConfig
+from mentornet.methods.method import Method, Supervision
+
+__all__ = ["Paced", "SpadeMethod"]
+
+
+class Paced(Supervision):
+    """The weights of SPADE on the cross-entropy.
+
+    Args:
+        spade: at its first step.
+        reads_label: whether the rule sees the given label, or always 0.
+        step: what the learning rate is multiplied by for an explicit step on v.
+    """
+
+    weighs = True
+
+    def __init__(self, spade: Spade, *, reads_label: bool = True, step: float = 1.0) -> None:
+        self.spade, self.reads_label, self.step = spade, reads_label, step
+
+    def weights(
+        self, losses: Tensor, given_label: Tensor, index: Tensor, learning_rate: float
+    ) -> Tensor | None:
+        label = given_label if self.reads_label else given_label * 0
+        return self.spade.weigh(losses, label, index, learning_rate=self.step * learning_rate)
+
+    def figures(self) -> Mapping[str, Tensor | float]:
+        level = self.spade.level.value
+        return {} if level is None else {"loss_percentile": level}
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"spade": self.spade.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.spade.load_state_dict(state["spade"])
+
+
+@dataclass(frozen=True)
+class SpadeMethod(Method):
+    """The settings that all methods on SPADE share; see `SpadeConfig`.
+
+    Args:
+        percentile: p of ℓ_pt, in [0, 1].
+        decay: of its moving average.
+        burn_in: share of training in which samples are dropped at random only.
+        burn_in_drop: share of samples that burn-in drops.
+        drop: share of samples dropped at random after burn-in.
+    """
+
+    percentile: float = SpadeConfig.percentile
+    decay: float = SpadeConfig.decay
+    burn_in: float = SpadeConfig.burn_in
+    burn_in_drop: float = SpadeConfig.burn_in_drop
+    drop: float = SpadeConfig.drop
+
+    def __post_init__(self) -> None:
+        self.pace()
+
+    def pace(self) -> SpadeConfig:
+        """These settings as SPADE takes them."""
+        return SpadeConfig(self.percentile, self.decay, self.burn_in, self.burn_in_drop, self.drop)

@@ -1,0 +1,145 @@
+"""What a run remembers of every sample: its losses, its weight, what was predicted.
+
+At most 64 bytes a sample are held in memory; the loss of every epoch goes to disk as the epoch
+ends. Shapes: N samples, E epochs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mentornet.errors import MentorNetError
+from mentornet.files import write_bytes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Records", "read_records", "write_records"]
+
+
+class Records:
+    """The running figures of N samples, each updated whenever the sample is trained on.
+
+    Attributes:
+        loss: ℓ when it was last seen, float32, NaN before.
+        weight: v when it was last seen.
+        weight_sum: Σ v over the epochs so far.
+        predicted_label: by the student, when it was last seen; −1 before.
+        learned_epoch: the first epoch in which the prediction was the given label; −1: never.
+        forgotten: how often the prediction was the given label in one epoch and not in the next.
+    """
+
+    def __init__(self, count: int, device: torch.device | str = "cpu") -> None:
+        self.loss = torch.full((count,), torch.nan, device=device)
+        self.weight = torch.ones(count, device=device)
+        self.weight_sum = torch.zeros(count, device=device)
+        self.predicted_label = torch.full((count,), -1, dtype=torch.int32, device=device)
+        self.learned_epoch = torch.full((count,), -1, dtype=torch.int16, device=device)
+        self.forgotten = torch.zeros(count, dtype=torch.int16, device=device)
+        self.fits = torch.zeros(count, dtype=torch.bool, device=device)
+
+    @property
+    def bytes_per_sample(self) -> float:
+        """What a sample costs in memory."""
+        size = sum(part.numel() * part.element_size() for part in self.state_dict().values())
+        return size / len(self.loss)
+
+    @torch.no_grad()
+    def add(
+        self,
+        index: Tensor,
+        losses: Tensor,
+        weights: Tensor | None,
+        predicted_label: Tensor,
+        given_label: Tensor,
+        epoch: int,
+    ) -> None:
+        """Take in one batch; all but `epoch` of shape `(B,)`."""
+        self.loss[index] = losses.detach().float()
+        weights = torch.ones_like(losses) if weights is None else weights
+        self.weight[index] = weights.float()
+        self.weight_sum[index] += weights.float()
+        fits = predicted_label == given_label
+        first = fits & (self.learned_epoch[index] < 0)
+        self.learned_epoch[index] = torch.where(
+            first, torch.full_like(self.learned_epoch[index], epoch), self.learned_epoch[index]
+        )
+        self.forgotten[index] += (self.fits[index] & ~fits).short()
+        self.fits[index] = fits
+        self.predicted_label[index] = predicted_label.int()
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """All of it."""
+        return dict(vars(self))
+
+    def load_state_dict(self, state: dict[str, Tensor]) -> None:
+        """Go on from a copy of a `state_dict`."""
+        for name, value in state.items():
+            getattr(self, name).copy_(value)
+
+    def save_losses(self, folder: Path, epoch: int) -> None:
+        """Keep the losses of the epoch that has ended."""
+        write_bytes(_losses_file(folder, epoch), self.loss.cpu().numpy().tobytes())
+
+
+def write_records(
+    path: Path,
+    records: Records,
+    *,
+    trajectories: Path,
+    epochs: int,
+    given_label: Tensor,
+    true_label: Tensor | None,
+    sample_paths: tuple[str, ...] | None,
+) -> None:
+    """Put a table of all samples at `path`, as Parquet, in one move.
+
+    Columns: `index`, `path` where samples have one, `given_label`, `true_label` where it is
+    known, `loss` (the E losses), `mean_weight`, `last_weight`, `learned_epoch` (−1: never),
+    `forgotten`, `predicted_label`.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    count = len(records.loss)
+    files = [_losses_file(trajectories, epoch) for epoch in range(epochs)]
+    missing = [file.name for file in files if not file.is_file()]
+    if missing:
+        raise MentorNetError(f"{trajectories / missing[0]} is missing; the run cannot be recorded")
+    losses = np.empty((count, epochs), np.float32)
+    for epoch, file in enumerate(files):
+        losses[:, epoch] = np.frombuffer(file.read_bytes(), np.float32, count)
+    columns: dict[str, Any] = {"index": np.arange(count)}
+    if sample_paths is not None:
+        columns["path"] = list(sample_paths)
+    columns["given_label"] = given_label.cpu().numpy()
+    if true_label is not None:
+        columns["true_label"] = true_label.cpu().numpy()
+    columns["loss"] = pa.FixedSizeListArray.from_arrays(pa.array(losses.ravel()), epochs)
+    columns["mean_weight"] = (records.weight_sum / epochs).cpu().numpy()
+    columns["last_weight"] = records.weight.cpu().numpy()
+    columns["learned_epoch"] = records.learned_epoch.cpu().numpy()
+    columns["forgotten"] = records.forgotten.cpu().numpy()
+    columns["predicted_label"] = records.predicted_label.cpu().numpy()
+    buffer = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns), buffer, compression="zstd")
+    write_bytes(path, buffer.getvalue().to_pybytes())
+
+
+def read_records(path: Path) -> pd.DataFrame:
+    """The table that `write_records` has written."""
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(path)
+    except FileNotFoundError:
+        raise MentorNetError(f"{path} is missing; has the run ended?") from None
+
+
+def _losses_file(folder: Path, epoch: int) -> Path:
+    return folder / f"epoch-{epoch:04d}.f32"

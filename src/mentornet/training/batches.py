@@ -1,0 +1,86 @@
+"""Which samples a step sees, and as what: order, augmentation, standardisation.
+
+Every draw depends on the seed and the epoch only, so a run that goes on from the end of an
+epoch sees just what it would have seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from mentornet.data import Images, augment, standardise
+from mentornet.randomness import generator
+
+__all__ = ["Batch", "Batches", "eval_batches", "steps_per_epoch"]
+
+_ORDER, _AUGMENT = 1, 2  # streams of randomness
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """One step's samples: which they are `(B,)`, their images `(B, C, H, W)`, given labels."""
+
+    index: Tensor
+    images: Tensor
+    given_label: Tensor
+
+
+def steps_per_epoch(count: int, batch_size: int) -> int:
+    """How many batches of at most `batch_size` an epoch takes."""
+    return -(-count // batch_size)
+
+
+class Batches:
+    """An epoch at a time: all samples in a random order, in batches of equal size (±1).
+
+    (Batches of equal size have no tail of a few samples, which batch norm would not bear.)
+
+    Args:
+        images: the training images.
+        batch_size: B, at most.
+        seed: of order and augmentation.
+        augmented: whether windows and, for colour images, flips are drawn.
+        device: where the batches are made.
+        channels_last: the memory order of the images.
+    """
+
+    def __init__(
+        self,
+        images: Images,
+        batch_size: int,
+        *,
+        seed: int,
+        augmented: bool,
+        device: torch.device | str = "cpu",
+        channels_last: bool = False,
+    ) -> None:
+        self.seed, self.augmented, self.device = seed, augmented, device
+        self.pixels = images.pixels.to(device)
+        self.given_label = images.given_label.to(device)
+        self.steps = steps_per_epoch(len(images), batch_size)
+        self.padding = max(1, images.shape[-1] // 8)  # 4 of 32, as in the paper
+        self.flip = images.shape[0] == 3
+        self.memory_format = torch.channels_last if channels_last else torch.contiguous_format
+
+    def epoch(self, epoch: int) -> Iterator[Batch]:
+        """The batches of that epoch."""
+        order = torch.randperm(len(self.pixels), generator=generator(self.seed, _ORDER, epoch))
+        draws = generator(self.seed, _AUGMENT, epoch)
+        for part in order.to(self.device).tensor_split(self.steps):
+            pixels = self.pixels[part]
+            if self.augmented:
+                pixels = augment(pixels, generator=draws, padding=self.padding, flip=self.flip)
+            images = standardise(pixels).to(memory_format=self.memory_format)
+            yield Batch(part, images, self.given_label[part])
+
+
+def eval_batches(
+    pixels: Tensor, batch_size: int, device: torch.device | str = "cpu"
+) -> Iterator[Tensor]:
+    """Images as the student sees them at test time, in order."""
+    for part in pixels.split(batch_size):
+        yield standardise(part.to(device))

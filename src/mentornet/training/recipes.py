@@ -1,0 +1,81 @@
+"""What suits the data, where the user has not said: student, epochs, batch, rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from mentornet.config import TrainConfig
+from mentornet.data import Images
+
+__all__ = ["Recipe", "recipe_for", "resolve"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A whole set of what a config may leave open."""
+
+    student: str
+    width: int | None
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    weight_decay: float
+    augment: bool = True
+
+
+TINY = Recipe("small-cnn", 32, epochs=50, batch_size=64, learning_rate=0.1, weight_decay=1e-4)
+"""Some thousand small grey images, such as digits."""
+
+GREY = Recipe("small-cnn", 32, epochs=10, batch_size=128, learning_rate=0.1, weight_decay=2e-4)
+"""Some ten thousand small grey images, such as Fashion-MNIST."""
+
+COLOUR = Recipe("fast", None, epochs=12, batch_size=256, learning_rate=0.2, weight_decay=5e-4)
+"""Colour images, such as CIFAR."""
+
+
+def recipe_for(images: Images) -> Recipe:
+    """The recipe for data of this kind and size."""
+    channels, _, width = images.shape
+    if channels == 3 and width >= 24:
+        short = max(1, round(50_000 / max(1, len(images)) * COLOUR.epochs))
+        return replace(COLOUR, epochs=min(40, max(COLOUR.epochs, short)))
+    return TINY if len(images) < 10_000 else GREY
+
+
+def resolve(
+    config: TrainConfig, images: Images, *, method: str, dropout: float | None
+) -> TrainConfig:
+    """The config with no gaps left.
+
+    Args:
+        config: as the user gave it.
+        images: the training images.
+        method: by name.
+        dropout: of the student, where the method decides it.
+    """
+    recipe = recipe_for(images)
+    student, optimiser = config.student, config.optimiser
+    if student.student is None:
+        student = replace(student, student=recipe.student, width=student.width or recipe.width)
+    if student.dropout is None:
+        student = replace(student, dropout=dropout)
+    return replace(
+        config,
+        student=student,
+        method=replace(config.method, method=method),
+        optimiser=replace(
+            optimiser,
+            epochs=_or(optimiser.epochs, recipe.epochs),
+            batch_size=_or(optimiser.batch_size, min(recipe.batch_size, len(images))),
+            learning_rate=_or(optimiser.learning_rate, recipe.learning_rate),
+            weight_decay=_or(optimiser.weight_decay, recipe.weight_decay),
+            augment=_or(optimiser.augment, recipe.augment),
+        ),
+    )
+
+
+def _or(given: T | None, otherwise: T) -> T:
+    return otherwise if given is None else given

@@ -1,0 +1,81 @@
+"""One training run from a config to its folder: the door of this room."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from mentornet.config import TrainConfig, read_config
+from mentornet.data import Splits
+from mentornet.data.progress import Progress
+from mentornet.errors import MentorNetError
+from mentornet.training.preparation import Prepared, prepare
+from mentornet.training.run_folder import RunFolder
+from mentornet.training.speed import choose_machine
+from mentornet.training.trainer import Observer, Trainer
+
+__all__ = ["train"]
+
+
+def train(
+    config: TrainConfig,
+    out: str | Path | None = None,
+    *,
+    resume: bool = False,
+    observer: Observer | None = None,
+    on_progress: Progress | None = None,
+    splits: Splits | None = None,
+) -> dict[str, Any]:
+    """Train a student on labels that cannot be trusted, and return the summary of the run.
+
+    Args:
+        config: what to train on what, and how; what it leaves open is chosen to suit the data.
+        out: the run's folder; None to write nothing.
+        resume: go on with the run in `out`, from its last checkpoint.
+        observer: told of steps, epochs and notes.
+        on_progress: told of files that are read or fetched.
+        splits: the data, where it is loaded already.
+    """
+    observer = observer or Observer()
+    run = None if out is None else RunFolder(Path(out))
+    if run is not None and not resume:
+        run.check_free()
+    if resume and (run is None or not run.config.exists()):
+        raise MentorNetError(f"there is no run to resume in {out}")
+    if run is not None and resume and run.summary.exists():
+        observer.note(f"{run.path} has ended before; nothing was left to do")
+        run.check_same(prepare(config, on_progress=on_progress, splits=splits).config)
+        return run.read_summary()
+    prepared = prepare(config, on_progress=on_progress, splits=splits)
+    for note in prepared.notes:
+        observer.note(note)
+    if prepared.noise_rate is not None:
+        observer.note(f"{prepared.noise_rate:.1%} of the given labels are wrong")
+    if run is not None and resume:
+        run.check_same(prepared.config)
+        run.check_labels(prepared.train)
+        machine = read_config(run.config).machine
+    else:
+        machine = choose_machine(prepared)
+    prepared = replace(prepared, config=replace(prepared.config, machine=machine))
+    trainer = Trainer(prepared, run, observer)
+    if run is not None:
+        _begin(trainer, run, prepared, observer, resume=resume)
+    return trainer.fit()
+
+
+def _begin(
+    trainer: Trainer, run: RunFolder, prepared: Prepared, observer: Observer, *, resume: bool
+) -> None:
+    if not resume:
+        run.start(prepared.config, prepared.train)
+        return
+    state, complaints = run.checkpoints.load_last()
+    for complaint in complaints:
+        observer.note(complaint)
+    if state is None:
+        observer.note("there is no checkpoint yet; starting from the first epoch")
+        return
+    trainer.load_state_dict(state)
+    observer.note(f"going on after epoch {trainer.epochs_done} of {trainer.epochs}")

@@ -1,0 +1,148 @@
+"""The folder of a run: what is in it, and who may write there."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from mentornet.config import TrainConfig, differences, read_config, write_config
+from mentornet.data import Images, read_labels
+from mentornet.errors import MentorNetError
+from mentornet.files import read_json, write_bytes, write_json, write_text
+from mentornet.mentors import Mentor
+from mentornet.training.checkpoints import Checkpoints
+
+__all__ = ["RunFolder"]
+
+
+class RunFolder:
+    """Paths and files of one run.
+
+    Args:
+        path: the folder, there or not.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = path / "config.toml"
+        self.data = path / "data.json"
+        self.labels = path / "labels.npz"
+        self.metrics = path / "metrics.jsonl"
+        self.records = path / "records.parquet"
+        self.summary = path / "summary.json"
+        self.trajectories = path / "trajectories"
+        self.mentors = path / "mentors"
+        self.best = path / "checkpoints" / "best.safetensors"
+        self.last = path / "checkpoints" / "last.safetensors"
+        self.checkpoints = Checkpoints(path / "checkpoints")
+
+    def check_free(self) -> None:
+        """Raise unless a new run may be written here."""
+        for above in (self.path, *self.path.parents):
+            if above.exists() and not above.is_dir():
+                raise MentorNetError(f"--out must be a folder, but {above} is a file")
+        if self.config.exists():
+            raise MentorNetError(
+                f"{self.path} holds a run already; add --resume to go on with it, "
+                "or choose another --out"
+            )
+        if self.path.is_dir() and any(self.path.iterdir()):
+            found = min(entry.name for entry in self.path.iterdir())
+            raise MentorNetError(
+                f"{self.path} is not empty (it holds {found}); choose another --out"
+            )
+
+    def start(self, config: TrainConfig, images: Images) -> None:
+        """Write what is known before the first step; the config last, as it marks a run."""
+        channels, height, width = images.shape
+        about = {
+            "classes": list(images.classes), "channels": channels, "height": height,
+            "width": width, "train_images": len(images),
+        }  # fmt: skip
+        write_json(self.data, about)
+        labels = {"given_label": images.given_label.numpy()}
+        if images.true_label is not None:
+            labels["true_label"] = images.true_label.numpy()
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **labels)  # type: ignore[arg-type]
+        write_bytes(self.labels, buffer.getvalue())
+        write_config(self.config, config)
+
+    def check_same(self, config: TrainConfig) -> None:
+        """Raise if the run in this folder was started with another config."""
+        stored = read_config(self.config)
+        changed = differences(stored, replace(config, machine=stored.machine))
+        if changed:
+            raise MentorNetError(
+                f"{self.path} is a run of another config: {'; '.join(changed)}; resume it with "
+                "its own settings, or choose another --out"
+            )
+
+    def write_metrics(self, rows: list[dict[str, Any]]) -> None:
+        """One line of JSON an epoch."""
+        write_text(self.metrics, "".join(json.dumps(row) + "\n" for row in rows))
+
+    def read_metrics(self) -> list[dict[str, Any]]:
+        """The epochs so far."""
+        try:
+            text = self.metrics.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise MentorNetError(f"{self.metrics} is missing; is {self.path} a run?") from None
+        return [json.loads(line) for line in text.splitlines()]
+
+    def write_weights(self, path: Path, weights: Mapping[str, Tensor]) -> None:
+        """A student's weights as safetensors."""
+        write_bytes(path, save({name: part.contiguous().cpu() for name, part in weights.items()}))
+
+    def read_weights(self, path: Path) -> dict[str, Tensor]:
+        """A student's weights."""
+        try:
+            return load(path.read_bytes())
+        except FileNotFoundError:
+            raise MentorNetError(f"{path} is missing; has the run got that far?") from None
+        except SafetensorError as error:
+            raise MentorNetError(f"{path} cannot be read ({error}); was it cut short?") from None
+
+    def write_mentors(self, learned: Mapping[str, Mentor]) -> None:
+        """Every mentor learned so far, in a folder named after when."""
+        for name, mentor in learned.items():
+            if not (self.mentors / name / "config.json").exists():
+                mentor.save_pretrained(self.mentors / name)
+
+    def check_labels(self, images: Images) -> None:
+        """Raise if the data is not what the run was started on."""
+        stored = read_labels(self.labels, "given_label")
+        if not torch.equal(stored, images.given_label):
+            raise MentorNetError(
+                f"the data has changed since {self.path} was started: its labels are not those "
+                f"in {self.labels.name}"
+            )
+
+    def write_summary(self, summary: Mapping[str, Any]) -> None:
+        """What came of it."""
+        write_json(self.summary, summary)
+
+    def read_summary(self) -> dict[str, Any]:
+        """What came of it."""
+        return read_json(self.summary)
+
+    def drop_trajectories(self) -> None:
+        """The files that the records were made of."""
+        if self.trajectories.is_dir():
+            for file in self.trajectories.iterdir():
+                file.unlink()
+            self.trajectories.rmdir()
+
+    def about(self) -> dict[str, Any]:
+        """What is known of the data: classes, channels, height, width."""
+        return read_json(self.data)

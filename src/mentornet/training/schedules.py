@@ -1,0 +1,39 @@
+"""The learning rate at every step, as a function of how much of the training is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from mentornet.config import OptimiserConfig
+from mentornet.names import pick
+
+__all__ = ["SCHEDULES", "learning_rate"]
+
+SCHEDULES: dict[str, Callable[[float], float]] = {
+    "cosine": lambda done: (1 + math.cos(math.pi * done)) / 2,
+    "linear": lambda done: 1 - done,
+    "constant": lambda done: 1.0,  # noqa: ARG005
+}
+"""How the rate falls after the warm-up, as a factor of the share that is done since."""
+
+
+def learning_rate(config: OptimiserConfig, step: int, total_steps: int) -> float:
+    """α_t of step t = 0 … total−1.
+
+    It rises in a straight line over the warm-up, its first step included, and then falls along
+    the schedule. `steps` divides by ten at each of the config's `drops`, shares of training.
+
+    >>> config = OptimiserConfig(learning_rate=0.1, schedule="steps", warm_up=0, drops=(0.5,))
+    >>> [round(learning_rate(config, step, 4), 3) for step in range(4)]
+    [0.1, 0.1, 0.01, 0.01]
+    """
+    assert config.learning_rate is not None
+    warm = config.warm_up * total_steps
+    if step < warm:
+        return config.learning_rate * min(1.0, (step + 1) / warm)
+    if config.schedule == "steps":
+        passed = sum(step >= round(share * total_steps) for share in config.drops)
+        return config.learning_rate * 0.1**passed
+    done = (step - warm) / max(1.0, total_steps - warm)
+    return config.learning_rate * pick(SCHEDULES, config.schedule, "schedule")(done)

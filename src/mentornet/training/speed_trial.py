@@ -1,0 +1,47 @@
+"""Times one way to run a student; started by `speed`, in a process of its own that may die."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+
+from mentornet.students import make_student
+from mentornet.training.speed import Trial
+
+__all__ = ["time_trial"]
+
+
+def time_trial(trial: Trial) -> float:
+    """Images per second over a few steps, after two to warm up."""
+    precision: Any = "bf16-mixed" if trial.precision == "bf16" else "32-true"
+    fabric = Fabric(accelerator=trial.accelerator, devices=1, precision=precision)
+    student: Any = make_student(
+        trial.student, channels=trial.channels, classes=trial.classes, **trial.sizes
+    )
+    images = torch.zeros(trial.batch_size, trial.channels, trial.height, trial.width)
+    if trial.channels_last:
+        student = student.to(memory_format=torch.channels_last)
+        images = images.to(memory_format=torch.channels_last)
+    sgd = torch.optim.SGD(student.parameters(), lr=0.0, momentum=0.9)
+    student, optimiser = fabric.setup(torch.compile(student) if trial.compile else student, sgd)
+    images = fabric.to_device(images)
+    label = torch.zeros(trial.batch_size, dtype=torch.long, device=fabric.device)
+    for step in range(2 + trial.steps):
+        if step == 2:
+            started = time.perf_counter()
+        loss = torch.nn.functional.cross_entropy(student(images), label)
+        optimiser.zero_grad()
+        fabric.backward(loss)
+        optimiser.step()
+        loss.item()  # waits for the device
+    return trial.steps * trial.batch_size / (time.perf_counter() - started)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(int(sys.argv[2]))
+    print(time_trial(Trial(**json.loads(sys.argv[1]))))

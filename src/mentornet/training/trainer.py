@@ -1,0 +1,385 @@
+"""The only trainer: a ladder of short rungs, `fit`, `run_epoch`, `step`, on Lightning Fabric.
+
+One step of Algorithm 1 is `Trainer.step`. Nothing in it waits for the device, and what it draws
+depends on the seed and the epoch only, so a run that was killed goes on to the same end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor
+
+from mentornet.criterion import weighted_mean
+from mentornet.errors import MentorNetError
+from mentornet.methods import Task
+from mentornet.metrics import auroc
+from mentornet.randomness import generator, seeded
+from mentornet.records import Records, write_records
+from mentornet.students import make_student
+from mentornet.training.batches import Batch, Batches, eval_batches
+from mentornet.training.preparation import Prepared
+from mentornet.training.run_folder import RunFolder
+from mentornet.training.schedules import learning_rate
+from mentornet.training.weight_decay import add_weight_decay
+
+__all__ = ["Observer", "Trainer", "DivergedError"]
+
+_DROPOUT = 3  # stream of randomness
+_EVAL_BATCH = 500
+_LOOK_EVERY = 0.2  # seconds between two looks at the figures of a step
+
+
+class DivergedError(MentorNetError):
+    """The loss is not a number any more."""
+
+
+@dataclass(frozen=True)
+class StepFigures:
+    """Where the run is: steps done, of how many, and the figures of the last step."""
+
+    done: int
+    total: int
+    epoch: int
+    loss: float
+    mean_weight: float
+
+
+class Observer:
+    """Told what happens; this one does not care."""
+
+    def step(self, figures: StepFigures) -> None:
+        """A few times a second."""
+
+    def epoch(self, row: Mapping[str, Any]) -> None:
+        """After every epoch, with its line of `metrics.jsonl`."""
+
+    def note(self, text: str) -> None:
+        """Something worth a line."""
+
+
+class Trainer:
+    """Trains one student under one method.
+
+    Args:
+        prepared: data, config and method.
+        run: where to write, or None to write nothing.
+        observer: who is told what happens.
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        run: RunFolder | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self.prepared, self.config, self.run = prepared, prepared.config, run
+        self.observer = observer or Observer()
+        machine, optimiser = self.config.machine, self.config.optimiser
+        assert optimiser.epochs is not None
+        assert optimiser.batch_size is not None
+        self.epochs = optimiser.epochs
+        self.fabric = self._fabric()
+        device = self.fabric.device
+        train = prepared.train
+        channels_last = machine.channels_last == "on"
+        self.batches = Batches(
+            train, optimiser.batch_size, seed=self.config.seed,
+            augmented=bool(optimiser.augment), device=device, channels_last=channels_last,
+        )  # fmt: skip
+        self.total_steps = self.epochs * self.batches.steps
+        self.is_correct = (
+            None if train.true_label is None else train.given_label == train.true_label
+        )
+        self.supervision = prepared.method.start(self._task(device))
+        self.module = self._student(channels_last)
+        self.student, self.optimiser = self.fabric.setup(self._maybe_compiled(), self._sgd())
+        self.records = Records(len(train), device)
+        self.steps_done = self.epochs_done = 0
+        self.seconds = 0.0
+        self.metrics: list[dict[str, Any]] = []
+        self.best_accuracy, self.best_epoch = -1.0, 0
+        self.notes: list[str] = []
+        self._best: dict[str, Tensor] = {}
+        self._first_bad = torch.tensor(-1, device=device)
+        self._looked = self._saved = time.monotonic()
+
+    # How the run is put together.
+
+    def _fabric(self) -> Fabric:
+        machine = self.config.machine
+        precision: Any = "bf16-mixed" if machine.precision == "bf16" else "32-true"
+        loggers = []
+        if machine.tensorboard and self.run is not None:
+            from lightning_fabric.loggers import TensorBoardLogger
+
+            loggers.append(TensorBoardLogger(self.run.path, name="tensorboard", version=""))
+        try:
+            return Fabric(
+                accelerator=machine.accelerator, devices=1, precision=precision, loggers=loggers
+            )
+        except (ValueError, RuntimeError) as error:
+            raise MentorNetError(f"accelerator {machine.accelerator!r}: {error}") from None
+
+    def _task(self, device: torch.device) -> Task:
+        train, verified = self.prepared.train, self.prepared.verified
+        return Task(
+            count=len(train), classes=len(train.classes), total_steps=self.total_steps,
+            seed=self.config.seed, device=device, verified=verified, is_correct=self.is_correct,
+        )  # fmt: skip
+
+    def _student(self, channels_last: bool) -> torch.nn.Module:
+        train, chosen = self.prepared.train, self.config.student
+        assert chosen.student is not None
+        sizes = {
+            name: value
+            for name in ("width", "depth", "dropout")
+            if (value := getattr(chosen, name)) is not None
+        }
+        student: Any = make_student(
+            chosen.student, channels=train.shape[0], classes=len(train.classes),
+            seed=self.config.seed, **sizes,
+        )  # fmt: skip
+        return student.to(memory_format=torch.channels_last) if channels_last else student
+
+    def _maybe_compiled(self) -> torch.nn.Module:
+        student: Any = self.module
+        return torch.compile(student) if self.config.machine.compile == "on" else student  # type: ignore[return-value]
+
+    def _sgd(self) -> torch.optim.SGD:
+        """With weights, decay is added in `step`; without, it is the optimiser's own."""
+        settings = self.config.optimiser
+        assert settings.weight_decay is not None
+        assert settings.learning_rate is not None
+        own_decay = 0.0 if self.supervision.weighs else settings.weight_decay
+        groups: list[dict[str, Any]] = [
+            {"params": list(self.module.parameters()), "weight_decay": own_decay}
+        ]
+        beside = list(self.supervision.parameters())
+        if beside:
+            groups.append({"params": beside, "weight_decay": 0.0})
+        return torch.optim.SGD(
+            groups, lr=settings.learning_rate, momentum=settings.momentum,
+            nesterov=settings.nesterov,
+        )  # fmt: skip
+
+    # The ladder.
+
+    def fit(self) -> dict[str, Any]:
+        """Train to the end, and return the summary."""
+        while self.epochs_done < self.epochs:
+            started = time.perf_counter()
+            self.run_epoch(self.epochs_done)
+            row = self.close_epoch(time.perf_counter() - started)
+            self.fabric.log_dict(_numbers(row), step=self.epochs_done)
+            self.observer.epoch(row)
+            last = self.epochs_done == self.epochs
+            age = time.monotonic() - self._saved
+            if self.run is not None and (last or age >= self.config.machine.checkpoint_seconds):
+                self.save(self.run)
+        return self.close_run()
+
+    def run_epoch(self, epoch: int) -> None:
+        """One pass over all samples."""
+        self.student.train()
+        with seeded(generator(self.config.seed, _DROPOUT, epoch).initial_seed()):
+            for batch in self.batches.epoch(epoch):
+                self.step(batch, epoch)
+        self._check_finite()
+
+    def step(self, batch: Batch, epoch: int) -> None:
+        """Algorithm 1, steps 4 to 12: losses, weights with the student fixed, then the student."""
+        rate = learning_rate(self.config.optimiser, self.steps_done, self.total_steps)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        logits = self.student(batch.images)
+        losses = self.supervision.losses(logits, batch.given_label)
+        weights = self._weights(losses, batch, rate)
+        loss = losses.mean() if weights is None else weighted_mean(weights, losses)
+        self.optimiser.zero_grad()
+        self.fabric.backward(loss)
+        if weights is not None:
+            decay = self.config.optimiser.weight_decay or 0.0
+            add_weight_decay(self.module.parameters(), decay, weights)
+        self.optimiser.step()
+        self.records.add(
+            batch.index, losses, weights, logits.detach().argmax(1), batch.given_label, epoch
+        )
+        self.steps_done += 1
+        self._watch(loss.detach(), weights, epoch)
+
+    def _weights(self, losses: Tensor, batch: Batch, rate: float) -> Tensor | None:
+        try:
+            return self.supervision.weights(losses, batch.given_label, batch.index, rate)
+        except MentorNetError:
+            self._check_finite()  # a mentor cannot be learned from losses that are no numbers
+            raise
+
+    def _watch(self, loss: Tensor, weights: Tensor | None, epoch: int) -> None:
+        """Remember the first step whose loss is no number; tell the observer now and then."""
+        bad = (self._first_bad < 0) & ~loss.isfinite()
+        self._first_bad = torch.where(bad, self.steps_done, self._first_bad)
+        now = time.monotonic()
+        if now - self._looked >= _LOOK_EVERY:
+            self._looked = now
+            self._check_finite()
+            mean_weight = 1.0 if weights is None else weights.mean().item()
+            self.observer.step(
+                StepFigures(self.steps_done, self.total_steps, epoch, loss.item(), mean_weight)
+            )
+
+    def _check_finite(self) -> None:
+        step = int(self._first_bad)
+        if step < 0:
+            return
+        paths = [] if self.run is None else self.run.checkpoints.paths()
+        good = f"the last good checkpoint is {paths[-1]}" if paths else "there is no checkpoint yet"
+        raise DivergedError(
+            f"the loss is not a number at step {step} of {self.total_steps}; {good}. "
+            f"Try a learning-rate below {self.config.optimiser.learning_rate:g}"
+        )
+
+    @torch.no_grad()
+    def evaluate(self) -> float:
+        """The share of test images that the student gets right."""
+        self.student.eval()
+        test = self.prepared.test
+        label = test.given_label if test.true_label is None else test.true_label
+        right = 0
+        device = self.fabric.device
+        for images, wanted in zip(
+            eval_batches(test.pixels, _EVAL_BATCH, device), label.split(_EVAL_BATCH), strict=True
+        ):
+            logits = self.student(images.to(memory_format=self.batches.memory_format))
+            right += int((logits.argmax(1) == wanted.to(device)).sum())
+        return right / len(test)
+
+    # Between the epochs.
+
+    def close_epoch(self, seconds: float) -> dict[str, Any]:
+        """Judge the student, and write down the epoch."""
+        started = time.perf_counter()
+        self.epochs_done += 1
+        accuracy = self.evaluate()
+        records, count = self.records, len(self.prepared.train)
+        if self.run is not None:
+            records.save_losses(self.run.trajectories, self.epochs_done - 1)
+            self.run.write_mentors(self.supervision.learned())
+        for text in self.supervision.notes():
+            self.notes.append(text)
+            self.observer.note(text)
+        if accuracy > self.best_accuracy:
+            self.best_accuracy, self.best_epoch = accuracy, self.epochs_done
+            self._best = _copy(self.module.state_dict())
+        row: dict[str, Any] = {
+            "epoch": self.epochs_done,
+            "step": self.steps_done,
+            "learning_rate": self.optimiser.param_groups[0]["lr"],
+            "train_loss": records.loss.mean().item(),
+            "train_accuracy": records.fits.float().mean().item(),
+            "mean_weight": records.weight.mean().item(),
+            "data_used": (records.weight >= 0.5).float().mean().item(),
+            "test_accuracy": accuracy,
+            **{name: float(value) for name, value in self.supervision.figures().items()},
+        }
+        if self.weight_auroc is not None:
+            row["weight_auroc"] = self.weight_auroc
+        row["seconds"] = seconds
+        row["images_per_second"] = count / seconds
+        self.seconds += seconds + time.perf_counter() - started
+        self.metrics.append(row)
+        if self.run is not None:
+            self.run.write_metrics(self.metrics)
+        return row
+
+    @property
+    def weight_auroc(self) -> float | None:
+        """How well v, when each sample was last seen, tells right labels from wrong ones."""
+        if self.is_correct is None or self.is_correct.all() or not self.is_correct.any():
+            return None
+        return auroc(self.records.weight.cpu(), self.is_correct)
+
+    def close_run(self) -> dict[str, Any]:
+        """Write the records and the summary."""
+        prepared = self.prepared
+        summary: dict[str, Any] = {
+            "data": self.config.data,
+            "method": prepared.method.name,
+            "student": self.config.student.student,
+            "parameters": sum(weight.numel() for weight in self.module.parameters()),
+            "seed": self.config.seed,
+            "epochs": self.epochs,
+            "steps": self.total_steps,
+            "accuracy_last": self.metrics[-1]["test_accuracy"],
+            "accuracy_best": self.best_accuracy,
+            "best_epoch": self.best_epoch,
+            "seconds": self.seconds,
+            "images_per_second": len(prepared.train)
+            * self.epochs
+            / sum(row["seconds"] for row in self.metrics),
+            "noise_rate_actual": prepared.noise_rate,
+            "weight_auroc": self.weight_auroc,
+            "mean_weight": self.metrics[-1]["mean_weight"],
+            "notes": self.notes,
+        }
+        if self.run is not None:
+            write_records(
+                self.run.records, self.records, trajectories=self.run.trajectories,
+                epochs=self.epochs, given_label=prepared.train.given_label,
+                true_label=prepared.train.true_label, sample_paths=prepared.train.paths,
+            )  # fmt: skip
+            self.run.write_summary(summary)
+            self.run.drop_trajectories()
+        return summary
+
+    # Stop and go.
+
+    def save(self, run: RunFolder) -> None:
+        """Write the students, then the checkpoint that vouches for them."""
+        run.write_weights(run.last, self.module.state_dict())
+        if self._best:
+            run.write_weights(run.best, self._best)
+            self._best = {}
+        run.checkpoints.save(self.epochs_done, self.state_dict())
+        self._saved = time.monotonic()
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the rest of the run depends on."""
+        return {
+            "student": self.module.state_dict(),
+            "optimiser": self.optimiser.optimizer.state_dict(),
+            "supervision": self.supervision.state_dict(),
+            "records": self.records.state_dict(),
+            "steps_done": self.steps_done,
+            "epochs_done": self.epochs_done,
+            "seconds": self.seconds,
+            "metrics": self.metrics,
+            "best_accuracy": self.best_accuracy,
+            "best_epoch": self.best_epoch,
+            "notes": self.notes,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a `state_dict`."""
+        self.module.load_state_dict(state["student"])
+        self.optimiser.optimizer.load_state_dict(state["optimiser"])
+        self.supervision.load_state_dict(state["supervision"])
+        self.records.load_state_dict(state["records"])
+        for name in (
+            "steps_done", "epochs_done", "seconds", "metrics", "best_accuracy", "best_epoch",
+            "notes",
+        ):  # fmt: skip
+            setattr(self, name, state[name])
+
+
+def _copy(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.detach().clone() for name, value in state.items()}
+
+
+def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
+    return {name: float(value) for name, value in row.items() if name != "epoch"}
