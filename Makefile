@@ -17,8 +17,7 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 demo: setup
-	$(BIN)/mentornet fit-mentor --curriculum linear --out runs/demo/linear --overwrite
-	$(BIN)/mentornet plot mentor runs/demo/linear --out runs/demo
+	$(BIN)/mentornet demo
 
 test: setup
 	$(BIN)/python -m pytest --numprocesses 2

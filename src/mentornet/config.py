@@ -91,6 +91,12 @@ class StudentConfig:
     dropout: float | None = None
     """Share of the student's last features that is dropped."""
 
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """What was said of its sizes, as `make_student` takes them."""
+        sizes = {"width": self.width, "depth": self.depth, "dropout": self.dropout}
+        return {name: value for name, value in sizes.items() if value is not None}
+
 
 @dataclass(frozen=True)
 class MethodConfig:

@@ -105,6 +105,9 @@ def test_a_pickle_that_would_run_code_is_refused(
     assert not (tmp_path / "pwned").exists()
 
 
+PIXELS = np.zeros((1, 3072), dtype=np.uint8)
+
+
 def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-200])
 
@@ -117,6 +120,18 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a list": (
         lambda f: (f / "data_batch_3").write_bytes(pickle.dumps([1])),
         "must hold a dict, got list",
+    ),
+    "no labels": (
+        lambda f: (f / "data_batch_3").write_bytes(pickle.dumps({"data": PIXELS})),
+        "data_batch_3 must hold one label an image under 'labels'",
+    ),
+    "labels of text": (
+        lambda f: (f / "test_batch").write_bytes(pickle.dumps({"data": PIXELS, "labels": ["a"]})),
+        "test_batch must hold whole numbers under 'labels'",
+    ),
+    "no names": (
+        lambda f: (f / "batches.meta").write_bytes(pickle.dumps({})),
+        "batches.meta must hold the class names under 'label_names'",
     ),
     "no data": (
         lambda f: (f / "data_batch_3").write_bytes(pickle.dumps({})),
@@ -183,6 +198,8 @@ BAD_IMAGES = [
     ({"given_label": torch.tensor([0, 2])}, "given labels must be in 0–1, got 0 to 2"),
     ({"given_label": torch.tensor([0])}, "got 1 labels and 2 images"),
     ({"true_label": torch.tensor([0, -1])}, "true labels must be in 0–1, got -1 to 0"),
+    ({"given_label": torch.tensor([0.0, 1.0])}, "given labels must be int64, got torch.float32"),
+    ({"paths": ("a.png",)}, "one path an image: got 1 paths and 2 images"),
 ]
 
 

@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from mentornet.data import Noise, corrupt_images, load_cifar10, load_cifar100, noise_rate
+from mentornet.data.cifar_classes import CIFAR10, CIFAR100
+from mentornet.data.cifar_parquet import official_order
 
 
 def folder() -> Path:
@@ -37,3 +39,18 @@ def test_cifar100() -> None:
     assert torch.bincount(train.groups).tolist() == [5] * 20
     noisy = corrupt_images(train, Noise("asymmetric", 0.4), seed=0)
     assert torch.equal(train.groups[noisy.given_label], train.groups[train.given_label])
+
+
+def test_the_hubs_order_of_cifar10_is_put_right() -> None:
+    label = load_cifar10(folder()).train.given_label
+    blocks = label.split(10_000)
+    hub = torch.cat([blocks[number - 1] for number in (4, 3, 2, 5, 1)])
+    order = official_order(hub)
+    assert torch.equal(hub[order], label)
+    assert order[:3].tolist() == [40_000, 40_001, 40_002]
+    assert torch.equal(official_order(label), torch.arange(50_000))
+
+
+def test_class_names() -> None:
+    assert load_cifar10(folder()).train.classes == CIFAR10
+    assert load_cifar100(folder()).train.classes == CIFAR100

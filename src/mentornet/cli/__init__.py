@@ -8,7 +8,10 @@ from mentornet.errors import MentorNetError
 
 __all__ = ["main"]
 
-_EXTRAS = {"matplotlib", "mpl_toolkits", "rich", "scipy", "sklearn", "tyro"}
+_EXTRAS = {
+    "jinja2", "lightning_fabric", "matplotlib", "mpl_toolkits", "pandas", "PIL", "pyarrow", "rich",
+    "scipy", "sklearn", "tensorboard", "tyro",
+}  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:

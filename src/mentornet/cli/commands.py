@@ -7,9 +7,11 @@ from typing import Annotated, Any, Protocol
 
 import tyro
 
+from mentornet.cli.demo import Demo
 from mentornet.cli.fit_mentor import FitMentor
 from mentornet.cli.mentors import Mentors
 from mentornet.cli.plot import Plot
+from mentornet.cli.predict import Predict
 from mentornet.cli.reproduce import Reproduce
 from mentornet.cli.train import Train
 from mentornet.version import __version__
@@ -26,6 +28,8 @@ class Command(Protocol):
 
 COMMANDS: dict[str, type[Command]] = {
     "train": Train,
+    "predict": Predict,
+    "demo": Demo,
     "fit-mentor": FitMentor,
     "mentors": Mentors,
     "plot": Plot,

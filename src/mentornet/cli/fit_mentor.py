@@ -12,7 +12,6 @@ import torch
 from rich.console import Console
 
 from mentornet.cli.progress import bar
-from mentornet.methods.settings import parse_numbers
 from mentornet.curricula import Curriculum, make_curriculum
 from mentornet.errors import MentorNetError
 from mentornet.files import write_json
@@ -30,6 +29,7 @@ from mentornet.mentors.cards import CARD, PAGE, Card, write_card
 from mentornet.mentors.mentor import Mentor
 from mentornet.mentors.objectives import explicit
 from mentornet.mentors.store import CONFIG, PRETRAINED, WEIGHTS
+from mentornet.methods.settings import parse_numbers
 from mentornet.version import __version__
 
 __all__ = ["FitMentor"]

@@ -11,11 +11,11 @@ import tyro
 from rich.console import Console
 from torch import Tensor
 
-from mentornet.methods.settings import parse_numbers
 from mentornet.curricula import make_curriculum
 from mentornet.errors import MentorNetError
 from mentornet.features import EPOCHS, MentorFeatures
 from mentornet.mentors import load_mentor
+from mentornet.methods.settings import parse_numbers
 
 __all__ = ["Plot"]
 

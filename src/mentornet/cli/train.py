@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
@@ -37,7 +38,7 @@ class Train:
       mentornet train --config runs/digits/config.toml --seed 1 --out runs/again
     """
 
-    data: tyro.conf.Positional[str]
+    data: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="DATA")]
     """digits, fashion-mnist, cifar10, cifar100, a folder of images (train/<class>/…) or a CSV or
     Parquet file (path, label, …)."""
 

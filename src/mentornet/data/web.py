@@ -46,7 +46,7 @@ class _Unreachable(_Dropped):
 
 
 def fetch(address: str, part: Path, report: Report) -> None:
-    """Complete `part` from `address`; five tries in a row that bring nothing are the end."""
+    """Complete `part` from `address`; as many tries as there are `PAUSES` may bring nothing."""
     start = furthest = _size(part)
     failures = 0
     while True:

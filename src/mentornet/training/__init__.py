@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from mentornet.training.prediction import load_student, predict
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run import train
 from mentornet.training.run_folder import RunFolder
-from mentornet.training.trainer import Observer, StepFigures, Trainer, DivergedError
+from mentornet.training.trainer import DivergedError, Observer, StepFigures, Trainer
 
 __all__ = [
+    "DivergedError",
     "Observer",
     "Prepared",
     "RunFolder",
     "StepFigures",
     "Trainer",
-    "DivergedError",
+    "load_student",
+    "predict",
     "prepare",
     "train",
 ]

@@ -9,7 +9,7 @@ import torch
 
 from mentornet.config import TrainConfig
 from mentornet.criterion import Verified
-from mentornet.data import Images, Splits, corrupt_images, noise_rate, parse_noise
+from mentornet.data import Images, Splits, corrupt_images, load_data, noise_rate, parse_noise
 from mentornet.data.progress import Progress
 from mentornet.data.verified import draw_verified, read_verified
 from mentornet.errors import MentorNetError
@@ -86,7 +86,6 @@ def prepare(
 
 
 def _load(config: TrainConfig, on_progress: Progress | None) -> Splits:
-    from mentornet.data.sources import load_data
     files = config.files
     return load_data(
         config.data,

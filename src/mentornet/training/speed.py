@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import torch
 
@@ -30,7 +31,7 @@ class Trial:
     """One way to run a student, and on what it is timed."""
 
     student: str
-    sizes: dict[str, float]
+    sizes: dict[str, Any]
     channels: int
     height: int
     width: int
@@ -81,16 +82,12 @@ def _ways(asked: MachineConfig, plain: MachineConfig) -> list[MachineConfig]:
 
 def _trial(prepared: Prepared, way: MachineConfig) -> Trial:
     config, images = prepared.config, prepared.train
-    sizes = {
-        name: value
-        for name in ("width", "depth", "dropout")
-        if (value := getattr(config.student, name)) is not None
-    }
     channels, height, width = images.shape
     return Trial(
-        student=config.student.student or "", sizes=sizes, channels=channels, height=height,
-        width=width, classes=len(images.classes), batch_size=config.optimiser.batch_size or 1,
-        accelerator=way.accelerator, precision=way.precision,
+        student=config.student.student or "", sizes=config.student.sizes, channels=channels,
+        height=height, width=width, classes=len(images.classes),
+        batch_size=config.optimiser.batch_size or 1, accelerator=way.accelerator,
+        precision=way.precision,
         channels_last=way.channels_last == "on", compile=way.compile == "on",
     )  # fmt: skip
 

@@ -28,7 +28,8 @@ def time_trial(trial: Trial) -> float:
         student = student.to(memory_format=torch.channels_last)
         images = images.to(memory_format=torch.channels_last)
     sgd = torch.optim.SGD(student.parameters(), lr=0.0, momentum=0.9)
-    student, optimiser = fabric.setup(torch.compile(student) if trial.compile else student, sgd)
+    runnable: Any = torch.compile(student) if trial.compile else student
+    student, optimiser = fabric.setup(runnable, sgd)
     images = fabric.to_device(images)
     label = torch.zeros(trial.batch_size, dtype=torch.long, device=fabric.device)
     for step in range(2 + trial.steps):

@@ -28,7 +28,7 @@ from mentornet.training.run_folder import RunFolder
 from mentornet.training.schedules import learning_rate
 from mentornet.training.weight_decay import add_weight_decay
 
-__all__ = ["Observer", "Trainer", "DivergedError"]
+__all__ = ["DivergedError", "Observer", "Trainer"]
 
 _DROPOUT = 3  # stream of randomness
 _EVAL_BATCH = 500
@@ -114,9 +114,9 @@ class Trainer:
     def _fabric(self) -> Fabric:
         machine = self.config.machine
         precision: Any = "bf16-mixed" if machine.precision == "bf16" else "32-true"
-        loggers = []
+        loggers: list[Any] = []
         if machine.tensorboard and self.run is not None:
-            from lightning_fabric.loggers import TensorBoardLogger
+            from lightning_fabric.loggers.tensorboard import TensorBoardLogger
 
             loggers.append(TensorBoardLogger(self.run.path, name="tensorboard", version=""))
         try:
@@ -136,20 +136,16 @@ class Trainer:
     def _student(self, channels_last: bool) -> torch.nn.Module:
         train, chosen = self.prepared.train, self.config.student
         assert chosen.student is not None
-        sizes = {
-            name: value
-            for name in ("width", "depth", "dropout")
-            if (value := getattr(chosen, name)) is not None
-        }
         student: Any = make_student(
             chosen.student, channels=train.shape[0], classes=len(train.classes),
-            seed=self.config.seed, **sizes,
+            seed=self.config.seed, **chosen.sizes,
         )  # fmt: skip
         return student.to(memory_format=torch.channels_last) if channels_last else student
 
     def _maybe_compiled(self) -> torch.nn.Module:
         student: Any = self.module
-        return torch.compile(student) if self.config.machine.compile == "on" else student  # type: ignore[return-value]
+        compiled: Any = torch.compile(student) if self.config.machine.compile == "on" else student
+        return compiled
 
     def _sgd(self) -> torch.optim.SGD:
         """With weights, decay is added in `step`; without, it is the optimiser's own."""

@@ -1,0 +1,94 @@
+"""`mentornet predict`: what a trained student says of images."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from mentornet.cli.watch import RunWatch, console
+from mentornet.data import read_images
+from mentornet.errors import MentorNetError
+from mentornet.files import write_text
+from mentornet.training import RunFolder, load_student, predict
+
+__all__ = ["Predict"]
+
+KINDS = {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+
+
+@dataclass(frozen=True)
+class Predict:
+    """Predict the classes of images with the student of a run, alone.
+
+    The table has the path, the predicted class, its probability, and the probability of every
+    class. For example:
+
+      mentornet predict runs/photos new/ --out predictions.csv
+      mentornet predict runs/photos cat.jpg dog.jpg
+    """
+
+    run_folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
+    """Folder of a training run."""
+
+    images: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="IMAGES")]
+    """Images, or folders of images, looked through to the bottom."""
+
+    out: Path | None = None
+    """Where the CSV goes; without it, standard output."""
+
+    best: bool = False
+    """The student of its best epoch on the test images, rather than of the last."""
+
+    skip_bad: bool = False
+    """Go on without images that cannot be decoded, and list them."""
+
+    def run(self) -> None:
+        """Predict, and write the table."""
+        folder = RunFolder(self.run_folder)
+        student = load_student(folder, best=self.best)
+        about = folder.about()
+        paths = _found(self.images)
+        with RunWatch() as watch:
+            read = read_images(
+                paths, size=about["height"], channels=about["channels"],
+                skip_bad=self.skip_bad, on_progress=watch.files,
+            )  # fmt: skip
+        for error in read.skipped:
+            console(stderr=True).print(f"skipped {error}")
+        kept = [paths[place] for place in read.kept.tolist()]
+        table = _table(kept, predict(student, read.pixels).tolist(), about["classes"])
+        if self.out is None:
+            print(table, end="")
+        else:
+            write_text(self.out, table)
+            console().print(f"wrote {self.out}: {len(kept)} images")
+
+
+def _found(named: tuple[Path, ...]) -> list[Path]:
+    paths = []
+    for path in named:
+        if path.is_dir():
+            paths += sorted(file for file in path.rglob("*") if file.suffix.lower() in KINDS)
+        elif path.exists():
+            paths.append(path)
+        else:
+            raise MentorNetError(f"{path} is missing")
+    if not paths:
+        raise MentorNetError(f"there are no images in {', '.join(map(str, named)) or 'nothing'}")
+    return paths
+
+
+def _table(paths: list[Path], chances: list[list[float]], classes: list[str]) -> str:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["path", "predicted_label", "probability", *(f"p_{name}" for name in classes)])
+    for path, chance in zip(paths, chances, strict=True):
+        top = max(range(len(chance)), key=chance.__getitem__)
+        numbers = (f"{value:.6f}" for value in chance)
+        rows.writerow([path.as_posix(), classes[top], f"{chance[top]:.6f}", *numbers])
+    return text.getvalue()

@@ -1,0 +1,146 @@
+"""The demo: plain training, PD, DD and the oracle on digits with 40 % of the labels redrawn."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mentornet.config import LabelsConfig, MethodConfig, TrainConfig
+from mentornet.errors import MentorNetError
+from mentornet.experiments.conditions import conditions
+from mentornet.experiments.curves import draw_comparison
+from mentornet.experiments.page import render
+from mentornet.experiments.runner import Job, run_missing
+from mentornet.experiments.style import save
+from mentornet.files import read_json, write_json, write_text
+from mentornet.methods import METHODS
+from mentornet.training import RunFolder, train
+
+__all__ = ["METHOD_NAMES", "demo_config", "run_demo", "summarise"]
+
+NOISE = "uniform:0.4"
+VERIFIED = 150
+METHOD_NAMES = ("full-model", "mentornet-pd", "mentornet-dd", "oracle")
+
+_SETTINGS = {"mentornet-pd": ("percentile=0.6",), "mentornet-dd": ("percentile=0.6",)}
+"""The share of right labels here; the paper tunes it by cross-validation."""
+
+
+def demo_config(method: str, seed: int) -> TrainConfig:
+    """One run of the demo."""
+    verified = VERIFIED if method == "mentornet-dd" else None
+    return TrainConfig(
+        "digits",
+        seed=seed,
+        labels=LabelsConfig(noise=NOISE, clean_count=verified),
+        method=MethodConfig(method, _SETTINGS.get(method, ())),
+    )
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the table: means over the seeds, shares in [0, 1]."""
+
+    method: str
+    last: float
+    best: float
+    lowest: float
+    highest: float
+    seconds: float
+    seeds: int
+
+
+def run_demo(
+    out: Path,
+    *,
+    seeds: int = 1,
+    processes: int = 2,
+    on_result: Callable[[int, int], None] | None = None,
+) -> list[Line]:
+    """Train all, and write `demo.json`, `curves.png`, `index.html` and the runs into `out`.
+
+    Args:
+        out: replaced if it holds an earlier demo, refused if it holds anything else.
+        seeds: how many of each.
+        processes: how many at a time, each on one thread.
+        on_result: told how many runs are done, of how many.
+    """
+    if seeds < 1:
+        raise MentorNetError(f"seeds must be ≥ 1, got {seeds}")
+    _clear(out)
+    write_json(out / "demo.json", {"results": []})  # marks the folder as ours
+    jobs = [
+        Job(f"{name}-{seed}", run_one, {"method": name, "seed": seed, "out": f"{out}"})
+        for seed in range(seeds)
+        for name in METHOD_NAMES
+    ]
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as kept:
+        for job, result in run_missing(jobs, Path(kept), processes=processes):
+            found[job.settings["method"], job.settings["seed"]] = result
+            if on_result is not None:
+                on_result(len(found), len(jobs))
+    results = [found[name, seed] for seed in range(seeds) for name in METHOD_NAMES]
+    about = {"data": "digits", "noise": NOISE, "verified": VERIFIED, "conditions": conditions()}
+    lines = summarise(results)
+    _write(out, lines)
+    write_json(out / "demo.json", {"results": results, **about})
+    return lines
+
+
+def run_one(method: str, seed: int, out: str) -> dict[str, Any]:
+    """One run, in a process of its own."""
+    folder = Path(out) / "runs" / f"{method}-{seed}"
+    summary = train(demo_config(method, seed), folder)
+    kept = ("method", "seed", "accuracy_last", "accuracy_best", "seconds", "weight_auroc")
+    return {key: summary[key] for key in (*kept, "noise_rate_actual", "notes")}
+
+
+def summarise(results: Sequence[Mapping[str, Any]]) -> list[Line]:
+    """A line a method, in the order of the demo."""
+    lines = []
+    for name in METHOD_NAMES:
+        mine = [result for result in results if result["method"] == name]
+        last = [result["accuracy_last"] for result in mine]
+        lines.append(
+            Line(
+                method=METHODS[name].title,
+                last=sum(last) / len(mine),
+                best=sum(result["accuracy_best"] for result in mine) / len(mine),
+                lowest=min(last),
+                highest=max(last),
+                seconds=sum(result["seconds"] for result in mine) / len(mine),
+                seeds=len(mine),
+            )
+        )
+    return lines
+
+
+def _write(out: Path, lines: list[Line]) -> None:
+    runs = {
+        METHODS[name].title: RunFolder(out / "runs" / f"{name}-0").read_metrics()
+        for name in METHOD_NAMES
+    }
+    title = "Digits, 40 % of the labels redrawn (seed 0)"
+    _, svg = save(draw_comparison(runs, title), out / "curves")
+    page = render(
+        "demo.html", lines=lines, noise=NOISE, verified=VERIFIED, conditions=conditions(),
+        curves=svg.read_text(encoding="utf-8"),
+    )  # fmt: skip
+    write_text(out / "index.html", page)
+
+
+def _clear(out: Path) -> None:
+    """Make room, but never at the cost of what is not ours."""
+    if out.exists() and not out.is_dir():
+        raise MentorNetError(f"--out must be a folder, but {out} is a file")
+    if not out.is_dir() or not any(out.iterdir()):
+        return
+    mark = out / "demo.json"
+    if not mark.exists() or "results" not in read_json(mark):
+        raise MentorNetError(f"{out} holds something else than a demo; choose another --out")
+    shutil.rmtree(out / "runs", ignore_errors=True)

@@ -1,0 +1,39 @@
+"""A trained student alone: what it says of images. No mentor is needed any more."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.config import read_config
+from mentornet.errors import MentorNetError
+from mentornet.students import make_student
+from mentornet.training.batches import eval_batches
+from mentornet.training.run_folder import RunFolder
+
+__all__ = ["load_student", "predict"]
+
+
+def load_student(run: RunFolder, *, best: bool = False) -> nn.Module:
+    """The student of a run, ready to predict: as it was at the end, or at its best epoch."""
+    if not run.config.is_file():
+        raise MentorNetError(f"{run.path} is not a run: it has no {run.config.name}")
+    about, chosen = run.about(), read_config(run.config).student
+    weights = run.read_weights(run.best if best else run.last)
+    student = make_student(
+        chosen.student or "", channels=about["channels"], classes=len(about["classes"]),
+        **chosen.sizes,
+    )  # fmt: skip
+    try:
+        student.load_state_dict(weights)
+    except RuntimeError as error:
+        raise MentorNetError(f"the weights in {run.path} are of another student: {error}") from None
+    return student.eval().requires_grad_(False)
+
+
+@torch.no_grad()
+def predict(student: nn.Module, pixels: Tensor, *, batch_size: int = 500) -> Tensor:
+    """The probabilities of the classes, `(N, K)`, for images `(N, C, H, W)`, uint8."""
+    device = next(student.parameters()).device
+    logits = [student(images).float() for images in eval_batches(pixels, batch_size, device)]
+    return torch.cat(logits).softmax(1).cpu()
