@@ -38,7 +38,9 @@ def huge_png(side: int) -> bytes:
     """A few bytes that claim to be a grey image of side × side."""
 
     def chunk(kind: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        return (
+            struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        )
 
     header = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
     content = zlib.compress(b"\0" * 100)

@@ -74,7 +74,7 @@ def serving(server: Server) -> Iterator[Server]:
     """Inside, `server` answers at its address."""
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802
+        def do_GET(self) -> None:
             server.answer(self)
 
         def log_message(self, *args: object) -> None:

@@ -81,7 +81,7 @@ def test_the_official_checksum_is_the_one_that_counts(tmp_path: Path) -> None:
     (tmp_path / "cifar-10-python.tar.gz").write_bytes(b"not it")
     with pytest.raises(MentorNetError, match="expected c58f30108f718f92721af3b95e74349a"):
         fetch_cifar("cifar10", tmp_path / "cache", mirror=str(tmp_path))
-    with pytest.raises(MentorNetError, match="cifar-100-python.tar.gz cannot be read: No such"):
+    with pytest.raises(MentorNetError, match=r"cifar-100-python\.tar\.gz cannot be read: No such"):
         fetch_cifar("cifar100", tmp_path / "cache", mirror=str(tmp_path))
     assert list((tmp_path / "cache").iterdir()) == []
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,17 +106,17 @@ def test_the_official_order_is_restored_only_for_the_official_labels() -> None:
     assert official_order(label[:7]).tolist() == list(range(7))
 
 
-def tiny(**changes: object) -> dict[str, list[object]]:
-    columns: dict[str, list[object]] = {
+def tiny(**changes: list[Any]) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {
         "img": [{"bytes": png(random_pixels(32, 32, 3, seed=row)), "path": None} for row in (0, 1)],
         "label": [0, 1],
     }
-    return columns | changes  # type: ignore[operator]
+    return columns | changes
 
 
 SMALL = [{"bytes": png(np.zeros((28, 28), np.uint8)), "path": None}] * 2
 
-MISTAKES = {
+MISTAKES: dict[str, tuple[dict[str, list[Any]], str]] = {
     "other images": (tiny(img=SMALL), "must hold colour images of 32 × 32"),
     "missing label": (tiny(label=[0, None]), "label must be whole numbers, none missing"),
     "text": (tiny(label=["0", "1"]), "label must be whole numbers, none missing"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import io
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -115,8 +117,6 @@ def cut(content: bytes) -> bytes:
 
 def jpeg() -> bytes:
     image = Image.fromarray(random_pixels(64, 64, 3))
-    import io
-
     buffer = io.BytesIO()
     image.save(buffer, "JPEG")
     return buffer.getvalue()
@@ -138,9 +138,12 @@ def test_what_cannot_be_decoded(name: str, tmp_path: Path) -> None:
     content, reason = BAD[name]
     path = tmp_path / "a.png"
     path.write_bytes(content)
-    with pytest.raises(UnreadableImage, match=re.escape(f"{path} cannot be read as an image: ")) as e:
+    with pytest.raises(
+        UnreadableImage, match=re.escape(f"{path} cannot be read as an image: ")
+    ) as e:
         read_image(path, size=8, channels=3)
     assert reason in e.value.reason
+    assert str(pickle.loads(pickle.dumps(e.value))) == str(e.value)
     assert e.value.reason
 
 

@@ -51,7 +51,9 @@ def test_it_goes_on_from_the_part_that_is_there(server: Server, tmp_path: Path) 
     target = tmp_path / "a.bin"
     part_of(target).write_bytes(CONTENT[:600_000])
     calls: list[int] = []
-    download(server.address("/a"), target, md5=MD5, on_progress=lambda _, done, total: calls.append(done))
+    download(
+        server.address("/a"), target, md5=MD5, on_progress=lambda _, done, total: calls.append(done)
+    )
     assert target.read_bytes() == CONTENT
     assert server.asked == [("/a", "bytes=600000-")]
     assert calls[0] > 600_000
@@ -139,7 +141,9 @@ def test_a_length_that_is_not_told(server: Server, tmp_path: Path) -> None:
     server.lengths = False
     totals: set[int] = set()
     target = tmp_path / "a.bin"
-    download(server.address("/a"), target, md5=MD5, on_progress=lambda _, done, total: totals.add(total))
+    download(
+        server.address("/a"), target, md5=MD5, on_progress=lambda _, done, total: totals.add(total)
+    )
     assert target.read_bytes() == CONTENT
     assert totals == {0}
 

@@ -142,7 +142,11 @@ Make = Callable[[Path], object]
 
 
 def folders(*names: str) -> Make:
-    return lambda home: [(home / name).mkdir(parents=True) for name in names]
+    def make(home: Path) -> None:
+        for name in names:
+            (home / name).mkdir(parents=True)
+
+    return make
 
 
 def classes(below: str, *names: str, count: int = 2) -> Make:

@@ -34,8 +34,11 @@ class UnreadableImage(MentorNetError):  # noqa: N818 - what is wrong is the imag
     """
 
     def __init__(self, name: str, reason: str) -> None:
-        super().__init__(f"{name} cannot be read as an image: {reason}")
+        super().__init__(name, reason)
         self.name, self.reason = name, reason
+
+    def __str__(self) -> str:
+        return f"{self.name} cannot be read as an image: {self.reason}"
 
 
 @dataclass(frozen=True)

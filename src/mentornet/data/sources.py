@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from mentornet.data.cifar import has_cifar, load_cifar10, load_cifar100
+from mentornet.data.cifar import CIFAR_FOLDERS, has_cifar, load_cifar10, load_cifar100
 from mentornet.data.cifar_archive import fetch_cifar
 from mentornet.data.digits import load_digits
 from mentornet.data.fashion_mnist import load_fashion_mnist
@@ -85,6 +85,11 @@ def _cifar(
             raise MentorNetError("give --folder or --mirror, not both: a folder needs no download")
         if not folder.is_dir():
             raise MentorNetError(f"{folder} is not a folder, so {name} is not in it")
+        if not has_cifar(name, folder):
+            raise MentorNetError(
+                f"{folder} holds neither {CIFAR_FOLDERS[name]} nor parquet files of {name}; "
+                "an archive is named with --mirror"
+            )
         return load(folder, on_progress=on_progress)
     places = [cache_folder()]
     if named := os.environ.get("MENTORNET_DATA"):

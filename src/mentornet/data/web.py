@@ -109,7 +109,9 @@ def _open(address: str, have: int) -> HTTPResponse | None:
             return None  # the checksum will tell whether this is all of it
         if error.code in (408, 429) or error.code >= 500:
             raise _Dropped(f"{error.code} {error.reason}") from None
-        raise MentorNetError(f"{address}: {error.code} {error.reason}") from None
+        raise MentorNetError(
+            f"{address}: {error.code} {error.reason}; is the address right?"
+        ) from None
     except URLError as error:
         raise _Unreachable(str(getattr(error.reason, "strerror", None) or error.reason)) from None
     except (OSError, HTTPException) as error:

@@ -64,7 +64,7 @@ class Batches:
         self.steps = steps_per_epoch(len(images), batch_size)
         self.padding = max(1, images.shape[-1] // 8)  # 4 of 32, as in the paper
         self.flip = images.shape[0] == 3
-        self.memory_format = torch.channels_last if channels_last else torch.contiguous_format
+        self.memory_format = torch.channels_last if channels_last else torch.preserve_format
 
     def epoch(self, epoch: int) -> Iterator[Batch]:
         """The batches of that epoch."""

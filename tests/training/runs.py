@@ -1,0 +1,87 @@
+"""Small runs for the tests: a few seconds at most, on real digits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mentornet.config import (
+    FilesConfig,
+    LabelsConfig,
+    MachineConfig,
+    MethodConfig,
+    OptimiserConfig,
+    StudentConfig,
+    TrainConfig,
+)
+from mentornet.records import read_records
+from mentornet.training import Prepared, RunFolder, prepare
+
+METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
+    "full-model": (),
+    "forgetting": ("dropout=0.3",),
+    "self-paced": (),
+    "focal": (),
+    "reed-soft": (),
+    "reed-hard": (),
+    "goldberger": (),
+    "spade": (),
+    "mentornet": ("mentor=prediction-variance",),
+    "mentornet-pd": (),
+    "mentornet-dd": ("updates=0.3,0.7", "history=2", "steps=20"),
+    "oracle": (),
+}
+"""Every method, with what exercises most of it."""
+
+
+def small(method: str = "mentornet-pd", **changes: Any) -> TrainConfig:
+    """A run of six epochs on 192 digits; `changes` go to the group that has such a key."""
+    settings: dict[str, Any] = {
+        "noise": "uniform:0.4", "limit": 192, "student": "small-cnn", "width": 4, "epochs": 6,
+        "batch_size": 32, "checkpoint_seconds": 0.0, "method": method,
+        "set": METHOD_SETTINGS[method],
+        "clean_count": 60 if method == "mentornet-dd" else None, **changes,
+    }  # fmt: skip
+    seed = settings.pop("seed", 0)
+    groups: dict[str, Any] = {}
+    for group, kind in (
+        ("files", FilesConfig),
+        ("labels", LabelsConfig),
+        ("student", StudentConfig),
+        ("method", MethodConfig),
+        ("optimiser", OptimiserConfig),
+        ("machine", MachineConfig),
+    ):
+        known = kind.__dataclass_fields__  # type: ignore[attr-defined]
+        mine = {name: settings.pop(name) for name in list(settings) if name in known}
+        groups[group] = kind(**mine)
+    assert not settings, f"no such setting: {settings}"
+    return TrainConfig("digits", seed=seed, **groups)
+
+
+def prepared(method: str = "mentornet-pd", **changes: Any) -> Prepared:
+    """What a trainer starts from."""
+    return prepare(small(method, **changes))
+
+
+def outcome(folder: Path) -> tuple[dict[str, Tensor], Any]:
+    """The last student and the records of a finished run."""
+    run = RunFolder(folder)
+    return run.read_weights(run.last), read_records(run.records)
+
+
+def assert_same_outcome(one: Path, other: Path) -> None:
+    """Bit for bit."""
+    (weights, records), (other_weights, other_records) = outcome(one), outcome(other)
+    assert weights.keys() == other_weights.keys()
+    for name, value in weights.items():
+        assert torch.equal(value, other_weights[name]), name
+    assert list(records) == list(other_records)
+    for column in records:
+        left, right = records[column].tolist(), other_records[column].tolist()
+        assert len(left) == len(right)
+        for a, b in zip(left, right, strict=True):
+            assert (a == b).all() if hasattr(a, "all") else a == b, column
