@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from mentornet.training import Observer, RunFolder, train
 from tests.training.runs import METHOD_SETTINGS, assert_same_outcome, small
 
 
-class _Stopped(Exception):
+class StoppedError(Exception):
     pass
 
 
@@ -29,7 +30,7 @@ class StopsAfter(Observer):
 
     def epoch(self, row: Mapping[str, Any]) -> None:
         if row["epoch"] == self.last:
-            raise _Stopped
+            raise StoppedError
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -37,7 +38,7 @@ class StopsAfter(Observer):
 
 def interrupted(config: TrainConfig, folder: Path, after: int) -> None:
     """A run that ends before the checkpoint of its epoch `after` is written."""
-    with pytest.raises(_Stopped):
+    with pytest.raises(StoppedError):
         train(config, folder, observer=StopsAfter(after))
 
 
@@ -126,9 +127,7 @@ def test_kill_at_any_moment(tmp_path: Path) -> None:
     write_config(tmp_path / "config.toml", config)
     folder = tmp_path / "killed"
     command = [
-        sys.executable, "-c",
-        "import sys, torch; torch.set_num_threads(1); from mentornet.cli import main; sys.exit(main())",
-        "train", "--config", f"{tmp_path / 'config.toml'}", "--out", f"{folder}",
+        sys.executable, "-m", "mentornet", "train", "--config", f"{tmp_path / 'config.toml'}", "--out", f"{folder}",
     ]  # fmt: skip
     kills, done = 0, False
     for pause in (0.0, 0.3, 0.15, 0.6, 0.45, 0.8, 0.05, 0.7, *([1.0] * 20)):
@@ -136,6 +135,7 @@ def test_kill_at_any_moment(tmp_path: Path) -> None:
         process = subprocess.Popen(
             [*command, "--resume"] if started else command,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
         )  # fmt: skip
         before = _mark(folder)
         while process.poll() is None and _mark(folder) == before:

@@ -42,6 +42,7 @@ class SpadeConfig:
     drop: float = 0.0
 
     def __post_init__(self) -> None:
+        PercentileEMA(self.percentile, self.decay)  # says so if they cannot be
         for name in ("burn_in", "burn_in_drop", "drop"):
             value = getattr(self, name)
             if not 0 <= value <= 1:

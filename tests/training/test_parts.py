@@ -1,0 +1,131 @@
+"""Schedules, weight decay, batches, records: the small parts of the trainer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from mentornet.config import OptimiserConfig
+from mentornet.data import load_digits
+from mentornet.records import Records, read_records, write_records
+from mentornet.training.batches import Batches, steps_per_epoch
+from mentornet.training.schedules import learning_rate
+from mentornet.training.weight_decay import add_weight_decay
+
+
+def rates(total: int = 100, **settings: object) -> list[float]:
+    config = OptimiserConfig(learning_rate=0.1, **settings)  # type: ignore[arg-type]
+    return [learning_rate(config, step, total) for step in range(total)]
+
+
+def test_warm_up_rises_in_a_line() -> None:
+    assert rates(warm_up=0.1)[:11] == pytest.approx(
+        [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.1]
+    )
+
+
+def test_cosine_and_linear_fall_to_nearly_nothing() -> None:
+    cosine, linear = rates(warm_up=0.0), rates(warm_up=0.0, schedule="linear")
+    assert cosine[0] == linear[0] == 0.1
+    assert cosine[50] == pytest.approx(0.05)
+    assert linear[25] == pytest.approx(0.075)
+    assert 0 < cosine[-1] < linear[-1] < 0.0011
+
+
+def test_the_papers_steps() -> None:
+    """39,000 steps, a tenth at 19,500, 25,000 and 30,000 (App. E)."""
+    config = OptimiserConfig(
+        learning_rate=0.1, schedule="steps", warm_up=0.0, drops=(0.5, 25 / 39, 30 / 39)
+    )
+    at = [learning_rate(config, step, 39_000) for step in (0, 19_499, 19_500, 25_000, 30_000)]
+    assert at == pytest.approx([0.1, 0.1, 0.01, 0.001, 0.0001])
+
+
+def test_constant() -> None:
+    assert set(rates(warm_up=0.0, schedule="constant")) == {0.1}
+
+
+def test_weight_decay_follows_the_weights() -> None:
+    weight = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+    weight.grad = torch.zeros(2)
+    unused = torch.nn.Parameter(torch.ones(1))
+    add_weight_decay([weight, unused], 0.1, torch.tensor([1.0, 0.5, 0.0]))
+    assert weight.grad.tolist() == pytest.approx([0.05, -0.1])
+    assert unused.grad is None
+    add_weight_decay([weight], 0.1, torch.zeros(3))
+    assert weight.grad.tolist() == pytest.approx([0.05, -0.1])
+
+
+def test_an_epoch_sees_every_sample_once_in_equal_batches() -> None:
+    images = load_digits().train.rows(slice(0, 101))
+    batches = Batches(images, 32, seed=0, augmented=True)
+    seen = [batch.index for batch in batches.epoch(0)]
+    assert [len(part) for part in seen] == [26, 25, 25, 25]
+    assert torch.cat(seen).sort().values.tolist() == list(range(101))
+    assert steps_per_epoch(101, 32) == batches.steps == 4
+
+
+def test_batches_depend_on_seed_and_epoch_only() -> None:
+    images = load_digits().train.rows(slice(0, 64))
+    for seed, epoch, same in ((0, 3, True), (0, 4, False), (1, 3, False)):
+        one = next(Batches(images, 32, seed=0, augmented=True).epoch(3))
+        other = next(Batches(images, 32, seed=seed, augmented=True).epoch(epoch))
+        assert torch.equal(one.images, other.images) == same
+        assert torch.equal(one.index, other.index) == same
+
+
+def test_without_augmentation_images_are_as_they_are() -> None:
+    images = load_digits().train.rows(slice(0, 8))
+    one, other = (
+        {int(i): x for b in it.epoch(e) for i, x in zip(b.index, b.images, strict=True)}
+        for it, e in ((Batches(images, 4, seed=s, augmented=False), s) for s in (0, 1))
+    )
+    assert all(torch.equal(one[i], other[i]) for i in range(8))
+
+
+def test_records_by_hand(tmp_path: Path) -> None:
+    """Three samples, three epochs: learned at once, learned and forgotten, never learned."""
+    records = Records(3)
+    given = torch.tensor([0, 1, 2])
+    predictions = [[0, 0, 1], [0, 1, 1], [0, 2, 1]]
+    for epoch, predicted in enumerate(predictions):
+        losses = torch.tensor([0.1, 1.0, 3.0]) + epoch
+        weights = torch.tensor([1.0, 0.5, 0.0])
+        records.add(torch.arange(3), losses, weights, torch.tensor(predicted), given, epoch)
+        records.save_losses(tmp_path / "losses", epoch)
+    write_records(
+        tmp_path / "records.parquet", records, trajectories=tmp_path / "losses", epochs=3,
+        given_label=given, true_label=torch.tensor([0, 1, 0]), sample_paths=("a", "b", "c"),
+    )  # fmt: skip
+    table = read_records(tmp_path / "records.parquet")
+    assert table["path"].tolist() == ["a", "b", "c"]
+    assert table["learned_epoch"].tolist() == [0, 1, -1]
+    assert table["forgotten"].tolist() == [0, 1, 0]
+    assert table["predicted_label"].tolist() == [0, 2, 1]
+    assert table["mean_weight"].tolist() == [1.0, 0.5, 0.0]
+    assert table["true_label"].tolist() == [0, 1, 0]
+    assert table["loss"][1].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_plain_training_counts_as_weight_1() -> None:
+    records = Records(2)
+    records.add(torch.tensor([1]), torch.ones(1), None, torch.zeros(1), torch.zeros(1), 0)
+    assert records.weight_sum.tolist() == [0.0, 1.0]
+
+
+def test_state_at_most_64_bytes_a_sample() -> None:
+    """Records, the data-driven mentor's slots and the stored v together (T = 1)."""
+    from mentornet.criterion import DataDriven, Verified
+    from mentornet.curricula import SelfPaced
+
+    count = 10_000
+    lessons = DataDriven(
+        Verified(torch.arange(100), torch.arange(100) % 2 == 0), count=count, classes=10,
+        predefined=SelfPaced(),
+    )  # fmt: skip
+    slots = lessons._slot.numel() * lessons._slot.element_size() / count
+    stored = 4
+    labels = 8
+    assert Records(count).bytes_per_sample + slots + stored + labels <= 64
