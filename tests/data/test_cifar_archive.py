@@ -77,6 +77,16 @@ def test_every_way_to_name_a_mirror(kind: str, tmp_path: Path) -> None:
     assert path.read_bytes() == content
 
 
+def test_an_archive_that_lies_in_the_cache_is_used_and_left_there(tmp_path: Path) -> None:
+    content = packed(write_cifar100(tmp_path / "made"))
+    path = tmp_path / "cache" / "cifar-100-python.tar.gz"
+    path.parent.mkdir()
+    path.write_bytes(content)
+    fetch_cifar("cifar100", path.parent, mirror="/nowhere", md5=md5(content))
+    assert len(load_cifar100(path.parent).test) == 100
+    assert path.read_bytes() == content
+
+
 def test_the_official_checksum_is_the_one_that_counts(tmp_path: Path) -> None:
     (tmp_path / "cifar-10-python.tar.gz").write_bytes(b"not it")
     with pytest.raises(MentorNetError, match="expected c58f30108f718f92721af3b95e74349a"):

@@ -55,6 +55,7 @@ MODES: dict[str, tuple[Image.Image, dict[str, Any], tuple[int, int, int]]] = {
     "palette, alphas": (palette(), {"transparency": b"\xff\x00"}, (255, 255, 255)),
     "colour key": (*one_colour("RGB", (1, 2, 3), transparency=(1, 2, 3)), (255, 255, 255)),
     "16 bits": (Image.fromarray(np.full((8, 8), 257 * 90, np.uint16)), {}, (90, 90, 90)),
+    "16 bits, between": (Image.fromarray(np.full((8, 8), 60_000, np.uint16)), {}, (233,) * 3),
     "16 bits, white": (Image.fromarray(np.full((8, 8), 65535, np.uint16)), {}, (255, 255, 255)),
     "CMYK": (*one_colour("CMYK", (255, 0, 0, 0)), (0, 255, 255)),
 }

@@ -106,7 +106,7 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("fashion-mnist", {"mirror": "x"}, "--mirror has no meaning for fashion-mnist"),
         (own, {"mirror": "x"}, "--mirror has no meaning for"),
         ("cifar10", {"folder": tmp_path / "none"}, "none is not a folder, so cifar10 is not in it"),
-        ("cifar10", {"folder": tmp_path}, "holds neither cifar-10-batches-py nor parquet files of cifar10"),
+        ("cifar10", {"folder": tmp_path}, "holds neither cifar-10-batches-py nor parquet"),
         ("cifar10", {"folder": tmp_path, "mirror": "x"}, "give --folder or --mirror, not both"),
     ]  # fmt: skip
     for source, options, message in cases:

@@ -127,7 +127,8 @@ def test_kill_at_any_moment(tmp_path: Path) -> None:
     write_config(tmp_path / "config.toml", config)
     folder = tmp_path / "killed"
     command = [
-        sys.executable, "-m", "mentornet", "train", "--config", f"{tmp_path / 'config.toml'}", "--out", f"{folder}",
+        sys.executable, "-m", "mentornet", "train", "--config", f"{tmp_path / 'config.toml'}",
+        "--out", f"{folder}",
     ]  # fmt: skip
     kills, done = 0, False
     for pause in (0.0, 0.3, 0.15, 0.6, 0.45, 0.8, 0.05, 0.7, *([1.0] * 20)):

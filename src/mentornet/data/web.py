@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse, InvalidURL
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import (
@@ -114,10 +114,10 @@ def _open(address: str, have: int) -> HTTPResponse | None:
         ) from None
     except URLError as error:
         raise _Unreachable(str(getattr(error.reason, "strerror", None) or error.reason)) from None
+    except (InvalidURL, ValueError) as error:
+        raise MentorNetError(f"{address} is not an address: {error}") from None
     except (OSError, HTTPException) as error:
         raise _Dropped(str(error) or type(error).__name__) from None
-    except ValueError as error:
-        raise MentorNetError(f"{address} is not an address: {error}") from None
     return response
 
 

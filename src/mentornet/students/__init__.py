@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 
 from torch import nn
@@ -46,6 +47,10 @@ def make_student(
     264522
     """
     factory = _import(name) if ":" in name else pick(STUDENTS, name, "student")
+    try:
+        inspect.signature(factory).bind(channels=channels, classes=classes, **sizes)
+    except TypeError as error:
+        raise MentorNetError(f"student {name!r} cannot be made like that: {error}") from None
     with seeded(seed):
         student = factory(channels=channels, classes=classes, **sizes)
     if not isinstance(student, nn.Module):

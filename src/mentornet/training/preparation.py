@@ -66,9 +66,10 @@ def prepare(
     name = config.method.method or ("mentornet-dd" if verified else "mentornet-pd")
     method = make_method(name, **parse_settings(config.method.set))
     splits = splits or _load(config, on_progress)
-    train = _limited(splits.train, config.files.limit, config.seed)
+    train = splits.train
     if noise is not None:
         train = corrupt_images(train, noise, seed=config.seed)
+    train = _limited(train, config.files.limit, config.seed)
     if len(train.given_label.unique()) < 2:
         raise MentorNetError("all training labels are of one class; there is nothing to tell apart")
     if method.needs_truth and train.true_label is None:
