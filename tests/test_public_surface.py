@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import get_type_hints
 
 import mentornet
 from mentornet.cli.commands import COMMANDS
+from mentornet.config import TrainConfig
 from mentornet.mentors import ARCHITECTURES
+from mentornet.methods import METHODS, make_method
 
 API = """
 ARCHITECTURES CURRICULA Curriculum FitConfig FitRecord Mentor MentorFeatures MentorNetError
@@ -14,12 +17,47 @@ __version__ enumerate_features fit_curriculum fit_labels implied_loss make_curri
 """
 
 OPTIONS = {
+    "train": "data out resume config seed labels method student optimiser files machine",
+    "predict": "run_folder images out best skip_bad",
+    "demo": "out seeds processes",
     "fit-mentor": "curriculum out arch set objective features history num_classes use_label "
     "samples steps learning_rate goal patience seed overwrite",
     "mentors": "",
     "plot": "subject name out epochs percentile set",
     "reproduce": "what out repeats samples steps processes",
 }
+
+TRAIN = {
+    "files": "folder mirror image_size skip_bad limit",
+    "labels": "noise clean clean_count",
+    "student": "student width depth dropout",
+    "method": "method set",
+    "optimiser": "epochs batch_size learning_rate schedule warm_up drops momentum nesterov "
+    "weight_decay augment",
+    "machine": "accelerator precision channels_last compile checkpoint_seconds tensorboard",
+}
+
+_PACE: dict[str, object] = {
+    "percentile": 0.75, "decay": 0.95, "burn_in": 0.2, "burn_in_drop": 0.5, "drop": 0.0
+}  # fmt: skip
+
+METHOD_SETTINGS: dict[str, dict[str, object]] = {
+    "full-model": {},
+    "forgetting": {"dropout": 0.5},
+    "self-paced": {"percentile": 0.75, "decay": 0.95, "growth": 0.2},
+    "focal": {"gamma": 2.0},
+    "reed-soft": {"beta": 0.95},
+    "reed-hard": {"beta": 0.8},
+    "goldberger": {"rate": 0.1},
+    "spade": {**_PACE, "curriculum": "pd", "step": 10.0},
+    "mentornet": {**_PACE, "mentor": "pd", "reads_label": True},
+    "mentornet-pd": _PACE,
+    "mentornet-dd": {
+        **_PACE, "updates": (0.21, 0.75), "history": 1, "reads_label": False, "steps": 600,
+        "learning_rate": 0.03, "mentor": "",
+    },
+    "oracle": {},
+}  # fmt: skip
 
 SETTINGS = {
     "uniform": {},
@@ -54,6 +92,17 @@ def test_command_line() -> None:
         for name, command in COMMANDS.items()
     }
     assert options == OPTIONS
+
+
+def test_training_options() -> None:
+    groups = get_type_hints(TrainConfig)
+    options = {name: " ".join(field.name for field in fields(groups[name])) for name in TRAIN}
+    assert options == TRAIN
+    assert groups.keys() == {"data", "seed", *TRAIN}
+
+
+def test_methods_and_their_defaults() -> None:
+    assert {name: make_method(name).settings for name in METHODS} == METHOD_SETTINGS
 
 
 def test_curricula_and_their_defaults() -> None:
