@@ -33,7 +33,7 @@ TRAIN = {
     "student": "student width depth dropout",
     "method": "method set",
     "optimiser": "epochs batch_size learning_rate schedule warm_up drops momentum nesterov "
-    "weight_decay augment",
+    "weight_decay augment padding",
     "machine": "accelerator precision channels_last compile checkpoint_seconds tensorboard",
 }
 

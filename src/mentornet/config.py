@@ -145,6 +145,9 @@ class OptimiserConfig:
     augment: bool | None = None
     """Random windows and, for colour images, flips."""
 
+    padding: int | None = None
+    """Pixels added to each side before a window is cut out; 4 in the paper."""
+
 
 @dataclass(frozen=True)
 class MachineConfig:
@@ -189,6 +192,7 @@ class TrainConfig:
         for name, value, least in (
             ("epochs", optimiser.epochs, 1),
             ("batch-size", optimiser.batch_size, 1),
+            ("padding", optimiser.padding, 0),
             ("image-size", self.files.image_size, 1),
             ("limit", self.files.limit, 2),
             ("clean-count", self.labels.clean_count, 1),

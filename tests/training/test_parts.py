@@ -60,7 +60,7 @@ def test_weight_decay_follows_the_weights() -> None:
 
 def test_an_epoch_sees_every_sample_once_in_equal_batches() -> None:
     images = load_digits().train.rows(slice(0, 101))
-    batches = Batches(images, 32, seed=0, augmented=True)
+    batches = Batches(images, 32, seed=0, padding=1)
     seen = [batch.index for batch in batches.epoch(0)]
     assert [len(part) for part in seen] == [26, 25, 25, 25]
     assert torch.cat(seen).sort().values.tolist() == list(range(101))
@@ -70,8 +70,8 @@ def test_an_epoch_sees_every_sample_once_in_equal_batches() -> None:
 def test_batches_depend_on_seed_and_epoch_only() -> None:
     images = load_digits().train.rows(slice(0, 64))
     for seed, epoch, same in ((0, 3, True), (0, 4, False), (1, 3, False)):
-        one = next(Batches(images, 32, seed=0, augmented=True).epoch(3))
-        other = next(Batches(images, 32, seed=seed, augmented=True).epoch(epoch))
+        one = next(Batches(images, 32, seed=0, padding=1).epoch(3))
+        other = next(Batches(images, 32, seed=seed, padding=1).epoch(epoch))
         assert torch.equal(one.images, other.images) == same
         assert torch.equal(one.index, other.index) == same
 
@@ -80,7 +80,7 @@ def test_without_augmentation_images_are_as_they_are() -> None:
     images = load_digits().train.rows(slice(0, 8))
     one, other = (
         {int(i): x for b in it.epoch(e) for i, x in zip(b.index, b.images, strict=True)}
-        for it, e in ((Batches(images, 4, seed=s, augmented=False), s) for s in (0, 1))
+        for it, e in ((Batches(images, 4, seed=s, padding=None), s) for s in (0, 1))
     )
     assert all(torch.equal(one[i], other[i]) for i in range(8))
 

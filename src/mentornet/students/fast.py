@@ -30,7 +30,8 @@ class FastStudent(nn.Module):
     """A 2 × 2 stem and three blocks, the last pooled by its maximum; 0.66M parameters.
 
     Pooling comes before the norm and the activation, so most of the work is done at a
-    quarter of the pixels.
+    quarter of the pixels. Convolutions start by passing their inputs on, and draw only the filters
+    beyond those.
 
     Args:
         channels: of the images.
@@ -49,6 +50,9 @@ class FastStudent(nn.Module):
         )
         self.dropout = nn.Dropout(dropout)
         self.classify = nn.Linear(4 * width, classes, bias=False)
+        for module in self.blocks.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.dirac_(module.weight[: module.in_channels])
 
     def forward(self, images: Tensor) -> Tensor:
         """Logits `(B, K)` of images `(B, C, H, W)`."""

@@ -43,7 +43,7 @@ class Batches:
         images: the training images.
         batch_size: B, at most.
         seed: of order and augmentation.
-        augmented: whether windows and, for colour images, flips are drawn.
+        padding: of the random windows; None for no augmentation. Colour images are flipped too.
         device: where the batches are made.
         channels_last: the memory order of the images.
     """
@@ -54,15 +54,14 @@ class Batches:
         batch_size: int,
         *,
         seed: int,
-        augmented: bool,
+        padding: int | None,
         device: torch.device | str = "cpu",
         channels_last: bool = False,
     ) -> None:
-        self.seed, self.augmented, self.device = seed, augmented, device
+        self.seed, self.padding, self.device = seed, padding, device
         self.pixels = images.pixels.to(device)
         self.given_label = images.given_label.to(device)
         self.steps = steps_per_epoch(len(images), batch_size)
-        self.padding = max(1, images.shape[-1] // 8)  # 4 of 32, as in the paper
         self.flip = images.shape[0] == 3
         self.memory_format = torch.channels_last if channels_last else torch.preserve_format
 
@@ -72,7 +71,7 @@ class Batches:
         draws = generator(self.seed, _AUGMENT, epoch)
         for part in order.to(self.device).tensor_split(self.steps):
             pixels = self.pixels[part]
-            if self.augmented:
+            if self.padding is not None:
                 pixels = augment(pixels, generator=draws, padding=self.padding, flip=self.flip)
             images = standardise(pixels).to(memory_format=self.memory_format)
             yield Batch(part, images, self.given_label[part])

@@ -23,17 +23,25 @@ class Recipe:
     batch_size: int
     learning_rate: float
     weight_decay: float
+    padding: int
     augment: bool = True
 
 
-TINY = Recipe("small-cnn", 32, epochs=50, batch_size=64, learning_rate=0.1, weight_decay=1e-4)
+TINY = Recipe(
+    "small-cnn", 32, epochs=50, batch_size=64, learning_rate=0.1, weight_decay=1e-4, padding=1
+)
 """Some thousand small grey images, such as digits."""
 
-GREY = Recipe("small-cnn", 32, epochs=10, batch_size=128, learning_rate=0.1, weight_decay=2e-4)
+GREY = Recipe(
+    "small-cnn", 32, epochs=10, batch_size=128, learning_rate=0.1, weight_decay=2e-4, padding=2
+)
 """Some ten thousand small grey images, such as Fashion-MNIST."""
 
-COLOUR = Recipe("fast", None, epochs=12, batch_size=256, learning_rate=0.2, weight_decay=5e-4)
-"""Colour images, such as CIFAR."""
+COLOUR = Recipe(
+    "fast", None, epochs=10, batch_size=128, learning_rate=0.1, weight_decay=5e-4, padding=2
+)
+"""Colour images, such as CIFAR. Small batches stay in the cache, which on a CPU decides; in so few
+epochs, windows cut from 2 pixels of padding do better than from the paper's 4."""
 
 
 def recipe_for(images: Images) -> Recipe:
@@ -73,6 +81,7 @@ def resolve(
             learning_rate=_or(optimiser.learning_rate, recipe.learning_rate),
             weight_decay=_or(optimiser.weight_decay, recipe.weight_decay),
             augment=_or(optimiser.augment, recipe.augment),
+            padding=_or(optimiser.padding, recipe.padding),
         ),
     )
 

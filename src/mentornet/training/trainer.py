@@ -90,7 +90,8 @@ class Trainer:
         channels_last = machine.channels_last == "on"
         self.batches = Batches(
             train, optimiser.batch_size, seed=self.config.seed,
-            augmented=bool(optimiser.augment), device=device, channels_last=channels_last,
+            padding=optimiser.padding if optimiser.augment else None, device=device,
+            channels_last=channels_last,
         )  # fmt: skip
         self.total_steps = self.epochs * self.batches.steps
         self.is_correct = (
