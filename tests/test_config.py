@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,7 +113,7 @@ def test_missing_file(tmp_path: Path) -> None:
         ({"limit": 1}, "limit must be ≥ 2"),
     ],
 )
-def test_bad_values(changes: dict[str, object], message: str) -> None:
+def test_bad_values(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(MentorNetError, match=message):
         small(**changes)
 

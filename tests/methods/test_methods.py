@@ -59,8 +59,7 @@ def test_a_transferred_mentor_sees_label_0(tmp_path: Path) -> None:
     """Ten labels taught, a hundred met: the label input is fixed."""
     mentor = make_mentor("bilstm", num_classes=10, use_label=True, seed=3)
     mentor.save_pretrained(tmp_path)
-    settings = {"mentor": f"{tmp_path}", "burn_in": 0.0}
-    method = make_method("mentornet-dd", **settings)
+    method = make_method("mentornet-dd", mentor=f"{tmp_path}", burn_in=0.0)
     assert not method.needs_verified
     supervision = method.start(Task(50, 100, 10))
     losses = torch.rand(8, generator=generator(0))

@@ -55,7 +55,7 @@ def small(method: str = "mentornet-pd", **changes: Any) -> TrainConfig:
         ("optimiser", OptimiserConfig),
         ("machine", MachineConfig),
     ):
-        known = kind.__dataclass_fields__  # type: ignore[attr-defined]
+        known = kind.__dataclass_fields__
         mine = {name: settings.pop(name) for name in list(settings) if name in known}
         groups[group] = kind(**mine)
     assert not settings, f"no such setting: {settings}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from mentornet import files
 from mentornet.config import read_config
 from mentornet.errors import MentorNetError
 from mentornet.mentors import load_mentor
@@ -117,19 +117,19 @@ def test_no_space_on_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monk
 
     config = small()
     run = RunFolder(tmp_path / "run")
-    write = files.os.fsync
+    write = os.fsync
 
     class Fills(Observer):
         def epoch(self, row):  # type: ignore[no-untyped-def]
             if row["epoch"] == 3:
-                monkeypatch.setattr(files.os, "fsync", full)
+                monkeypatch.setattr(os, "fsync", full)
 
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"):
         train(config, run.path, observer=Fills())
-    monkeypatch.setattr(files.os, "fsync", write)
+    monkeypatch.setattr(os, "fsync", write)
     assert [path.name[:10] for path in run.checkpoints.paths()] == ["epoch-0001", "epoch-0002"]
     assert not [path for path in run.path.rglob(".*") if path.is_file()]
     assert train(config, run.path, resume=True)["epochs"] == 6
