@@ -20,7 +20,7 @@ from mentornet.files import read_json, write_json, write_text
 from mentornet.methods import METHODS
 from mentornet.training import RunFolder, train
 
-__all__ = ["METHOD_NAMES", "demo_config", "run_demo", "summarise"]
+__all__ = ["METHOD_NAMES", "demo_config", "markdown", "run_demo", "summarise"]
 
 NOISE = "uniform:0.4"
 VERIFIED = 150
@@ -118,6 +118,15 @@ def summarise(results: Sequence[Mapping[str, Any]]) -> list[Line]:
             )
         )
     return lines
+
+
+def markdown(lines: Sequence[Line]) -> str:
+    """The table for a README: accuracy in percent, mean and range over the seeds."""
+    rows = []
+    for line in lines:
+        spread = f"{100 * line.lowest:.1f}–{100 * line.highest:.1f}"
+        rows.append(f"| {line.method} | {100 * line.last:.1f} ({spread}) | {100 * line.best:.1f} |")
+    return "\n".join(["| method | last epoch | best epoch |", "|---|---|---|", *rows])
 
 
 def _write(out: Path, lines: list[Line]) -> None:
