@@ -53,7 +53,7 @@ def choose_machine(prepared: Prepared) -> MachineConfig:
         channels_last="on" if asked.channels_last == "auto" else asked.channels_last,
         compile="off" if asked.compile == "auto" else asked.compile,
     )
-    if "auto" not in (asked.precision, asked.compile) or not _long(prepared):
+    if asked == plain or not _long(prepared):
         return plain
     speeds = {}
     for way in _ways(asked, plain):
@@ -71,8 +71,10 @@ def _long(prepared: Prepared) -> bool:
 
 
 def _ways(asked: MachineConfig, plain: MachineConfig) -> list[MachineConfig]:
-    """Plain first; then each thing that was left open, alone and together."""
+    """Plain first, then what was left open: memory order, bf16, and each of these compiled."""
     ways = [plain]
+    if asked.channels_last == "auto":
+        ways.append(replace(plain, channels_last="off"))
     if asked.precision == "auto":
         ways.append(replace(plain, precision="bf16"))
     if asked.compile == "auto":
