@@ -89,7 +89,7 @@ def plain_steps() -> Callable[[], None]:
 
     def step() -> None:
         index = next(source)
-        pixels = augment(images.pixels[index], generator=draws)
+        pixels = augment(images.pixels[index], generator=draws, padding=2)
         inputs = standardise(pixels).to(memory_format=torch.channels_last)
         loss = cross_entropy(student(inputs), images.given_label[index])
         sgd.zero_grad()

@@ -38,7 +38,8 @@ TRAIN = {
 }
 
 _PACE: dict[str, object] = {
-    "percentile": 0.75, "decay": 0.95, "burn_in": 0.2, "burn_in_drop": 0.5, "drop": 0.0
+    "percentile": 0.75, "decay": 0.95, "burn_in": 0.2, "burn_in_drop": 0.5, "drop": 0.0,
+    "half_history": False,
 }  # fmt: skip
 
 METHOD_SETTINGS: dict[str, dict[str, object]] = {

@@ -51,7 +51,8 @@ class FilesConfig:
     """Where to download CIFAR from in place of its home: an address, a folder or the archive."""
 
     image_size: int | None = None
-    """Height and width that images are brought to; by default that of most of them."""
+    """Height and width that images are brought to; by default the median of their shorter sides,
+    within 8 to 224."""
 
     skip_bad: bool = False
     """Go on without images that cannot be decoded, and list them."""
@@ -211,6 +212,12 @@ class TrainConfig:
             raise MentorNetError(f"warm-up must be a share in [0, 1), got {optimiser.warm_up:g}")
         if not 0 <= optimiser.momentum < 1:
             raise MentorNetError(f"momentum must be in [0, 1), got {optimiser.momentum:g}")
+        if optimiser.nesterov and optimiser.momentum == 0:
+            raise MentorNetError("Nesterov's momentum cannot be 0; add --no-nesterov")
+        if not 0 <= self.machine.checkpoint_seconds < float("inf"):
+            raise MentorNetError(
+                f"checkpoint-seconds must be ≥ 0, got {self.machine.checkpoint_seconds:g}"
+            )
         if list(optimiser.drops) != sorted(optimiser.drops) or not all(
             0 < share < 1 for share in optimiser.drops
         ):

@@ -24,6 +24,9 @@ def write_bytes(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, f"{path}") from error
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

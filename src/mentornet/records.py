@@ -30,7 +30,7 @@ class Records:
         weight: v when it was last seen.
         weight_sum: Σ v over the epochs so far.
         predicted_label: by the student, when it was last seen; −1 before.
-        learned_epoch: the first epoch in which the prediction was the given label; −1: never.
+        learned_epoch: the first epoch, from 1, that predicted the given label; 0: never.
         forgotten: how often the prediction was the given label in one epoch and not in the next.
     """
 
@@ -39,8 +39,8 @@ class Records:
         self.weight = torch.ones(count, device=device)
         self.weight_sum = torch.zeros(count, device=device)
         self.predicted_label = torch.full((count,), -1, dtype=torch.int32, device=device)
-        self.learned_epoch = torch.full((count,), -1, dtype=torch.int16, device=device)
-        self.forgotten = torch.zeros(count, dtype=torch.int16, device=device)
+        self.learned_epoch = torch.zeros(count, dtype=torch.int32, device=device)
+        self.forgotten = torch.zeros(count, dtype=torch.int32, device=device)
         self.fits = torch.zeros(count, dtype=torch.bool, device=device)
 
     @property
@@ -59,17 +59,15 @@ class Records:
         given_label: Tensor,
         epoch: int,
     ) -> None:
-        """Take in one batch; all but `epoch` of shape `(B,)`."""
+        """Take in one batch of that epoch (from 0); all else of shape `(B,)`."""
         self.loss[index] = losses.detach().float()
         weights = torch.ones_like(losses) if weights is None else weights
         self.weight[index] = weights.float()
         self.weight_sum[index] += weights.float()
         fits = predicted_label == given_label
-        first = fits & (self.learned_epoch[index] < 0)
-        self.learned_epoch[index] = torch.where(
-            first, torch.full_like(self.learned_epoch[index], epoch), self.learned_epoch[index]
-        )
-        self.forgotten[index] += (self.fits[index] & ~fits).short()
+        learned = self.learned_epoch[index]
+        self.learned_epoch[index] = torch.where(fits & (learned == 0), epoch + 1, learned).int()
+        self.forgotten[index] += (self.fits[index] & ~fits).int()
         self.fits[index] = fits
         self.predicted_label[index] = predicted_label.int()
 
@@ -100,7 +98,7 @@ def write_records(
     """Put a table of all samples at `path`, as Parquet, in one move.
 
     Columns: `index`, `path` where samples have one, `given_label`, `true_label` where it is
-    known, `loss` (the E losses), `mean_weight`, `last_weight`, `learned_epoch` (−1: never),
+    known, `loss` (the E losses), `mean_weight`, `last_weight`, `learned_epoch` (from 1; 0: never),
     `forgotten`, `predicted_label`.
     """
     import pyarrow as pa

@@ -113,27 +113,45 @@ def test_a_folder_of_images(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert row["predicted_label"] == max(chances, key=lambda name: chances[name])
 
 
-def test_a_verified_list_by_path(tmp_path: Path) -> None:
+def test_a_verified_list_by_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The list names all images; those held out for testing are passed over."""
     photos = folder_of_digits(tmp_path / "photos", per_class=20)
     names = sorted(path.relative_to(photos).as_posix() for path in photos.rglob("*.png"))
     clean = tmp_path / "clean.csv"
-    train_paths = [name for name in names if _is_trained_on(photos, name)]
-    lines = [f"{name},{'true' if at % 2 else 'false'}" for at, name in enumerate(train_paths)]
+    lines = [f"{name},{'true' if at % 2 else 'false'}" for at, name in enumerate(names)]
     clean.write_text("\n".join(["path,is_correct", *lines]))
     words = ["train", f"{photos}", "--width", "4", "--epochs", "6", "--batch-size", "8"]
     out = tmp_path / "run"
     assert main([*words, "--clean", f"{clean}", "--set", "steps=20", "--out", f"{out}"]) == 0
+    count = RunFolder(out).about()["train_images"]
+    assert 40 < count < 60
+    assert f"{count} verified samples are trained on" in capsys.readouterr().err
     summary = read_json(out / "summary.json")
     assert summary["method"] == "mentornet-dd"
-    assert f"learned from {len(train_paths)} verified samples" in summary["notes"][0]
+    assert f"learned from {count} verified samples" in summary["notes"][-1]
+    clean.write_text("path,is_correct\ntrain/digit 0/none.png,true")
+    assert main([*words, "--clean", f"{clean}", "--out", f"{tmp_path / 'other'}"]) == 2
+    assert "unknown sample 'train/digit 0/none.png'" in said(capsys)
 
 
-def _is_trained_on(photos: Path, name: str) -> bool:
-    from mentornet.data import load_image_folder
+def test_the_same_command_with_resume(tmp_path: Path) -> None:
+    """Flags included: what is stored must not turn them round."""
+    words = train(tmp_path / "run", "--no-nesterov", "--tensorboard", "--noise", "uniform:0.4")
+    assert main(words) == 0
+    assert main([*words, "--resume"]) == 0
 
-    paths = load_image_folder(photos).train.paths
-    assert paths is not None
-    return name in paths
+
+def test_a_student_of_ones_own_is_found_where_the_command_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mynets.py").write_text(
+        "from torch import nn\n"
+        "def flat(channels, classes):\n"
+        "    return nn.Sequential(nn.Flatten(), nn.Linear(channels * 64, classes))\n"
+    )
+    words = ["train", "digits", "--limit", "128", "--epochs", "1", "--out", "run"]
+    assert main([*words, "--student", "mynets:flat"]) == 0
 
 
 def test_a_bad_image_is_named_and_can_be_skipped(
@@ -167,7 +185,10 @@ MISTAKES = {
     "size": (["--depth", "3"], "unexpected keyword argument 'depth'"),
     "factory": (["--student", "nowhere:net"], "must name a module and a factory"),
     "dd without verified": (["--method", "mentornet-dd"], "--clean FILE"),
-    "oracle without truth": (["--method", "mentornet-dd", "--clean-count", "20"], "needs true labels"),
+    "clean count without truth": (["--method", "mentornet-dd", "--clean-count", "20"], "needs true labels"),
+    "verified for nothing": (["--method", "focal", "--clean-count", "20"], "focal has no use for verified samples"),
+    "no momentum": (["--momentum", "0"], "add --no-nesterov"),
+    "tpu": (["--accelerator", "tpu"], "accelerator 'tpu'"),
     "clean file": (["--clean", "none.csv"], "none.csv is missing"),
     "too many verified": (["--noise", "uniform:0.4", "--clean-count", "129"], "--clean-count is 129, but there are 128"),
     "limit": (["--limit", "99999"], "--limit is 99999, but there are 1437"),
@@ -194,7 +215,10 @@ VERIFIED = {
         "index,is_correct\n5,true\n128,true",
         "line 3: unknown sample 128; there are 0–127",
     ),
-    "negative": ("-1\n2", "line 2: unknown sample -1"),
+    "negative": ("-1\n2", "line 1: unknown sample -1"),
+    "short row": ("is_correct,index\ntrue", "index must be a whole number, got None"),
+    "not a number": ("index,true_label\n5,²", "unknown class '²'"),
+    "too long": ("index,is_correct\n" + "5" * 140_000 + ",true", "is not a CSV file"),
     "twice": ("index,is_correct\n5,true\n5,true", "line 3: sample 5 is listed twice"),
     "word": ("index,is_correct\n5,maybe", "is_correct must be true or false, got 'maybe'"),
     "class": ("index,true_label\n5,eleven", "unknown class 'eleven'"),
@@ -229,6 +253,10 @@ def test_predict_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     ):
         assert main(["predict", f"{tmp_path / 'run'}", f"{tmp_path / images}"]) == 2
         assert message in said(capsys)
+    (tmp_path / "bad.png").write_bytes(b"no image")
+    words = ["predict", f"{tmp_path / 'run'}", f"{tmp_path / 'bad.png'}", "--skip-bad"]
+    assert main(words) == 2
+    assert "none of the images could be read" in said(capsys)
     best = tmp_path / "run" / "checkpoints" / "best.safetensors"
     best.write_bytes(best.read_bytes()[:50])
     Image.new("L", (8, 8)).save(tmp_path / "one.png")
@@ -291,5 +319,7 @@ def test_demo_spares_what_is_not_its_own(
     (tmp_path / "thesis.tex").write_text("years of work")
     assert main(["demo", "--out", f"{tmp_path}"]) == 2
     assert "holds something else than a demo" in said(capsys)
+    assert main(["demo", "--out", f"{tmp_path / 'new'}", "--processes", "0"]) == 2
+    assert "processes must be ≥ 1" in said(capsys)
     assert main(["demo", "--out", f"{tmp_path / 'new'}", "--seeds", "0"]) == 2
     assert "seeds must be ≥ 1" in said(capsys)

@@ -102,7 +102,7 @@ def test_dd_learns_what_no_threshold_on_the_loss_could() -> None:
     assert after[is_correct].mean() > 0.9
     assert after[~is_correct].mean() < 0.1
     run(supervision, losses, 78)
-    assert list(supervision.learned()) == ["21", "75"]
+    assert list(supervision.learned()) == ["1-at-21", "2-at-75"]
     assert all("the learned one is used" in note for note in supervision.notes())
     assert supervision.notes() == []
 
@@ -189,5 +189,5 @@ def test_bad_verified_samples(index: list[int], is_correct: list[bool], message:
 
 
 def test_dd_without_verified_samples_says_how_to_name_them() -> None:
-    with pytest.raises(MentorNetError, match="--clean FILE"):
+    with pytest.raises(MentorNetError, match="there are none"):
         make_method("mentornet-dd").start(Task(50, 2, 10))

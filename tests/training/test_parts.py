@@ -101,7 +101,7 @@ def test_records_by_hand(tmp_path: Path) -> None:
     )  # fmt: skip
     table = read_records(tmp_path / "records.parquet")
     assert table["path"].tolist() == ["a", "b", "c"]
-    assert table["learned_epoch"].tolist() == [0, 1, -1]
+    assert table["learned_epoch"].tolist() == [1, 2, 0]
     assert table["forgotten"].tolist() == [0, 1, 0]
     assert table["predicted_label"].tolist() == [0, 2, 1]
     assert table["mean_weight"].tolist() == [1.0, 0.5, 0.0]

@@ -59,6 +59,6 @@ def parse(arguments: list[str] | None = None) -> Command:
         union = union | choice
     command: Command = tyro.cli(
         union, prog="mentornet", description=_DESCRIPTION, args=arguments,
-        config=(tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff),
+        config=(tyro.conf.OmitArgPrefixes,),
     )  # fmt: skip
     return command

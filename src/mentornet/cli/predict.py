@@ -12,13 +12,12 @@ import tyro
 
 from mentornet.cli.watch import RunWatch, console
 from mentornet.data import read_images
+from mentornet.data.image_folder import images_below
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
 from mentornet.training import RunFolder, load_student, predict
 
 __all__ = ["Predict"]
-
-KINDS = {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,8 @@ class Predict:
             )  # fmt: skip
         for error in read.skipped:
             console(stderr=True).print(f"skipped {error}")
+        if not len(read.kept):
+            raise MentorNetError("none of the images could be read")
         kept = [paths[place] for place in read.kept.tolist()]
         table = _table(kept, predict(student, read.pixels).tolist(), about["classes"])
         if self.out is None:
@@ -73,7 +74,7 @@ def _found(named: tuple[Path, ...]) -> list[Path]:
     paths = []
     for path in named:
         if path.is_dir():
-            paths += sorted(file for file in path.rglob("*") if file.suffix.lower() in KINDS)
+            paths += images_below(path)
         elif path.exists():
             paths.append(path)
         else:

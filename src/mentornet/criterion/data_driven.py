@@ -32,6 +32,10 @@ class Verified:
     index: Tensor
     is_correct: Tensor
 
+    def to(self, device: torch.device | str) -> Verified:
+        """The same, on that device."""
+        return Verified(self.index.to(device), self.is_correct.to(device))
+
     def check(self, count: int) -> None:
         """Raise unless these are M different samples out of `count`."""
         if self.index.shape != self.is_correct.shape or self.index.ndim != 1:
@@ -91,8 +95,9 @@ class DataDriven:
     """Remembers the losses of the verified samples, and learns mentors from them.
 
     The verified samples are trained on like all others, and what is learned from is what the
-    student's own steps saw of them last. One in five is held out; unless the learned mentor
-    comes closer to v* there than the predefined one, the predefined one stays.
+    student's own steps saw of them last. One in five is held out, and of the rest one in five says
+    when to stop. Unless the learned mentor comes closer to v* on those held out than the
+    predefined one, by more than a standard error, the predefined one stays.
 
     A mentor that is learned now will serve for some while, so every verified sample is shown to
     it at random progresses from now to the end of that while: it has not seen them, and would
@@ -154,36 +159,38 @@ class DataDriven:
         self._difference[slot] = features.difference.float()
         self._label[slot] = features.label
 
+    @property
+    def ready(self) -> bool:
+        """Whether enough of the verified samples were trained on to learn from."""
+        return int((~self._loss[:-1].isnan().any(1)).sum()) >= 10
+
     def learn(self, now: int, until: int) -> tuple[Mentor | Curriculum, Outcome]:
         """The rule to go on with, from progress `now` to `until` (percent), and what was found."""
         lesson = self._remembered(now)
         if lesson.target.bool().all():
             outcome = Outcome(now, len(lesson.target), 0.0, 0.0, "every label found right: v = 1")
             return Uniform(), outcome
-        taught, judged = self._split(lesson)
+        taught, stopped_by, judged = self._split(lesson)
         mentor = self.fresh_mentor().to(lesson.target.device)
         fit(
             mentor,
             self._at_later(taught, now, until),
             binary,
             error=binary,
-            judged_on=judged,
+            judged_on=stopped_by,
             config=self.fit,
         )
         mentor.eval().requires_grad_(False)
-        error, before = _squared_error(mentor, judged), _squared_error(self.predefined, judged)
-        better = error < before
+        ours, theirs = (_squared_errors(rule, judged) for rule in (mentor, self.predefined))
+        gain = theirs - ours
+        better = gain.mean() > gain.std() / len(gain) ** 0.5
         used = "the learned one" if better else "the predefined one"
         rule = mentor if better else self.predefined
-        return rule, Outcome(now, len(lesson.target), error, before, used)
+        figures = ours.mean().item(), theirs.mean().item()
+        return rule, Outcome(now, len(lesson.target), *figures, used)
 
     def _remembered(self, now: int) -> Lesson:
         seen = ~self._loss[:-1].isnan().any(1)
-        if int(seen.sum()) < 10:
-            raise MentorNetError(
-                f"only {int(seen.sum())} verified samples were trained on by {now} % of training; "
-                "learn the mentor later, or train for more epochs"
-            )
         label = self._label[:-1][seen]
         features = MentorFeatures(
             self._loss[:-1][seen],
@@ -193,11 +200,14 @@ class DataDriven:
         )
         return Lesson(features, self.verified.is_correct[seen].float())
 
-    def _split(self, lesson: Lesson) -> tuple[Lesson, Lesson]:
+    def _split(self, lesson: Lesson) -> tuple[Lesson, Lesson, Lesson]:
+        """What is learned from, what says when to stop, what is judged on."""
         count = len(lesson.target)
         order = torch.randperm(count, generator=generator(self.seed, 0)).to(lesson.target.device)
-        held_out = max(1, round(count / 5))
-        return lesson.rows(order[held_out:]), lesson.rows(order[:held_out])
+        held_out = max(2, round(count / 5))
+        stop = held_out + max(2, round((count - held_out) / 5))
+        parts = (order[stop:], order[held_out:stop], order[:held_out])
+        return lesson.rows(parts[0]), lesson.rows(parts[1]), lesson.rows(parts[2])
 
     def _at_later(self, lesson: Lesson, now: int, until: int) -> Lesson:
         features = lesson.features.repeat(_REPEATS)
@@ -225,7 +235,6 @@ class DataDriven:
 
 
 @torch.no_grad()
-def _squared_error(rule: Mentor | Curriculum, lesson: Lesson) -> float:
-    """The mean of (v − v*)²: for a rule of 0s and 1s, how many it gets wrong."""
-    weight = apply_rule(rule, lesson.features)
-    return ((weight - lesson.target) ** 2).mean().item()
+def _squared_errors(rule: Mentor | Curriculum, lesson: Lesson) -> Tensor:
+    """(v − v*)² of every sample: for a rule of 0s and 1s, whether it is wrong."""
+    return (apply_rule(rule, lesson.features) - lesson.target) ** 2

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 __all__ = ["LossHistory"]
 
 
-class LossHistory:
+class LossHistory(nn.Module):
     """A window of T losses and differences for each of N samples, newest last.
 
     A sample that was seen fewer than T times has its oldest loss repeated before it.
@@ -21,8 +19,11 @@ class LossHistory:
         dtype: of what is stored; float16 halves the memory.
     """
 
+    window: Tensor
+
     def __init__(self, count: int, steps: int, dtype: torch.dtype = torch.float32) -> None:
-        self.window = torch.full((count, 2, steps), torch.nan, dtype=dtype)
+        super().__init__()
+        self.register_buffer("window", torch.full((count, 2, steps), torch.nan, dtype=dtype))
 
     @torch.no_grad()
     def push(self, index: Tensor, loss: Tensor, difference: Tensor) -> tuple[Tensor, Tensor]:
@@ -39,11 +40,3 @@ class LossHistory:
         self.window[index] = window
         losses, differences = window.to(loss.dtype).unbind(1)
         return losses, differences
-
-    def state_dict(self) -> dict[str, Any]:
-        """The windows so far."""
-        return {"window": self.window}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a copy of a `state_dict`."""
-        self.window = state["window"].clone()

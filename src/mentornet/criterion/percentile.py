@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from mentornet.errors import MentorNetError
 
 __all__ = ["PercentileEMA"]
 
 
-class PercentileEMA:
+class PercentileEMA(nn.Module):
     """ℓ_pt ← d ℓ_pt + (1 − d) percentile_p(ℓ), starting at the first batch's percentile.
 
     (The authors' released code starts at 0, which calls every early loss large.)
@@ -28,29 +26,22 @@ class PercentileEMA:
     tensor(1.9000)
     """
 
+    value: Tensor
+
     def __init__(self, percentile: float = 0.75, decay: float = 0.95) -> None:
+        super().__init__()
         if not 0 <= percentile <= 1:
             hint = f"; did you mean {percentile / 100:g}?" if 1 < percentile <= 100 else ""
             raise MentorNetError(f"percentile must be in [0, 1], got {percentile:g}{hint}")
         if not 0 <= decay < 1:
             raise MentorNetError(f"decay must be in [0, 1), got {decay:g}")
         self.percentile, self.decay = percentile, decay
-        self.value: Tensor | None = None
+        self.register_buffer("value", torch.tensor(torch.nan))  # until the first batch
 
     @torch.no_grad()
     def update(self, losses: Tensor) -> Tensor:
-        """Take in the losses of a batch, `(B,)`, and return ℓ_pt, a scalar on their device."""
+        """Take in the losses of a batch, `(B,)`, and return ℓ_pt, a scalar."""
         level = torch.quantile(losses.float(), self.percentile)
-        if self.value is None:
-            self.value = level
-        else:
-            self.value = self.value.to(level.device) * self.decay + level * (1 - self.decay)
+        moved = self.value * self.decay + level * (1 - self.decay)
+        self.value = torch.where(self.value.isnan(), level, moved)
         return self.value
-
-    def state_dict(self) -> dict[str, Any]:
-        """The moving average so far."""
-        return {"value": self.value}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a `state_dict`."""
-        self.value = state["value"]

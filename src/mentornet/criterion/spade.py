@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from mentornet.criterion.draws import hashed_uniform
 from mentornet.criterion.history import LossHistory
 from mentornet.criterion.percentile import PercentileEMA
 from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
 from mentornet.features import EPOCHS, MentorFeatures
 from mentornet.mentors import Mentor, sample_weights
-from mentornet.randomness import generator
 
 __all__ = ["Spade", "SpadeConfig", "apply_rule", "history_of", "weighted_mean"]
 
@@ -58,7 +58,7 @@ def weighted_mean(weight: Tensor, loss: Tensor) -> Tensor:
     return (weight.detach() * loss).mean()
 
 
-class Spade:
+class Spade(nn.Module):
     """Algorithm 1's steps 4 to 11, batch by batch: features, then weights.
 
     With a mentor, or a curriculum's own formula: v ← g_m(φ(Ξ); Θ) (step 11, Eq. 12). With
@@ -66,16 +66,19 @@ class Spade:
     v ← clip(v − α ∂/∂v [v ℓ + G(v; λ)], 0, 1) (step 9), from v⁰ = 1.
 
     Args:
-        rule: the mentor or curriculum. It may be replaced between two steps ("update
-            curriculum", step 6).
+        rule: the mentor or curriculum; see `use`.
         total_steps: of the whole training, what progress is measured by.
         config: see `SpadeConfig`.
         count: N, needed for a history or for `explicit`.
         history: T, how many losses of a sample are kept; at least what the rule reads. Rules
             that read fewer get the newest.
+        half_history: keep them as float16.
         explicit: whether to use the curriculum's G; needs sample indices.
-        seed: of the draws of burn-in.
+        seed: of the draws of burn-in, which a sample's index decides where it is given.
     """
+
+    step: Tensor
+    stored: Tensor | None
 
     def __init__(
         self,
@@ -85,34 +88,50 @@ class Spade:
         config: SpadeConfig | None = None,
         count: int | None = None,
         history: int = 1,
+        half_history: bool = False,
         explicit: bool = False,
         seed: int = 0,
     ) -> None:
+        super().__init__()
         if total_steps < 1:
             raise MentorNetError(f"total_steps must be ≥ 1, got {total_steps}")
         self.config = config or SpadeConfig()
-        self.rule, self.total_steps, self.seed = rule, total_steps, seed
+        self.total_steps, self.seed = total_steps, seed
+        self._rule = (rule,)  # in a tuple, so that Θ is no part of this module's state
         self.level = PercentileEMA(self.config.percentile, self.config.decay)
-        self.step = 0
-        self.history: LossHistory | None = None
-        self.stored: Tensor | None = None
+        self.register_buffer("step", torch.zeros((), dtype=torch.long))
         steps = max(history, history_of(rule))
+        self.history: LossHistory | None = None
         if steps > 1:
-            self.history = LossHistory(_needed(count, "a history"), steps)
-        if explicit:
-            if not isinstance(rule, Curriculum) or not rule.has_penalty:
-                raise MentorNetError("explicit SPADE needs a curriculum of known G")
-            self.stored = torch.ones(_needed(count, "explicit SPADE"))
+            dtype = torch.float16 if half_history else torch.float32
+            self.history = LossHistory(_needed(count, "a history"), steps, dtype)
+        if explicit and not (isinstance(rule, Curriculum) and rule.has_penalty):
+            raise MentorNetError("explicit SPADE needs a curriculum of known G")
+        stored = torch.ones(_needed(count, "explicit SPADE")) if explicit else None
+        self.register_buffer("stored", stored)
+
+    @property
+    def rule(self) -> Mentor | Curriculum:
+        """What weighs."""
+        return self._rule[0]
+
+    def use(self, rule: Mentor | Curriculum) -> None:
+        """Weigh by another rule from now on ("update curriculum", step 6)."""
+        self._rule = (rule,)
 
     @property
     def epoch(self) -> int:
-        """Progress in percent, 0–99."""
-        return min(EPOCHS - 1, self.step * EPOCHS // self.total_steps)
+        """Progress in percent, 0–99; on an accelerator this waits."""
+        return int(self._progress())
 
-    @property
-    def burning_in(self) -> bool:
-        """Whether the burn-in lasts."""
-        return self.step < self.config.burn_in * self.total_steps
+    def _progress(self) -> Tensor:
+        return (self.step * EPOCHS // self.total_steps).clamp(max=EPOCHS - 1)
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Spade:
+        """Where this module goes, its mentor goes."""
+        if isinstance(self.rule, Mentor):
+            self.rule._apply(fn, recurse)
+        return super()._apply(fn, recurse)
 
     @torch.no_grad()
     def features(
@@ -125,7 +144,7 @@ class Spade:
             loss_steps, difference_steps = losses[:, None], difference[:, None]
         else:
             loss_steps, difference_steps = self.history.push(_given(index), losses, difference)
-        epoch = torch.full_like(label, self.epoch)
+        epoch = self._progress().expand(len(losses))
         return MentorFeatures(loss_steps, difference_steps, label, epoch)
 
     @torch.no_grad()
@@ -157,43 +176,27 @@ class Spade:
             weight = apply_rule(self.rule, features)
         else:
             weight = self._by_gradient(features, _given(index), learning_rate)
-        burning_in = self.burning_in
-        drop = self.config.burn_in_drop if burning_in else self.config.drop
-        if drop or burning_in:
-            draws = torch.rand(len(weight), generator=generator(self.seed, self.step))
-            draws = draws.to(weight.device)
-            weight = sample_weights(weight, draws, drop_rate=drop, burn_in=burning_in)
-        self.step += 1
+        pace = self.config
+        if pace.burn_in or pace.drop:
+            starting = self.step < pace.burn_in * self.total_steps
+            drop = torch.where(starting, pace.burn_in_drop, pace.drop)
+            ids = torch.arange(len(weight), device=weight.device) if index is None else index
+            draws = hashed_uniform(self.seed, self.step, ids)
+            weight = sample_weights(weight, draws, drop_rate=drop, burn_in=starting)
+        self.step = self.step + 1
         return weight
 
     def _by_gradient(self, features: MentorFeatures, index: Tensor, rate: float) -> Tensor:
         assert self.stored is not None
         assert isinstance(self.rule, Curriculum)
-        weight = self.stored[index].to(features.loss.device)
+        weight = self.stored[index]
         with torch.enable_grad():
             free = weight.requires_grad_()
             objective = free * features.current_loss + self.rule.penalty(free, features)
             (gradient,) = torch.autograd.grad(objective.sum(), free)
         moved = (weight.detach() - rate * gradient).clamp(0, 1)
-        self.stored[index] = moved.to(self.stored.device, self.stored.dtype)
+        self.stored[index] = moved.to(self.stored.dtype)
         return moved
-
-    def state_dict(self) -> dict[str, Any]:
-        """All that a later step depends on, but the rule."""
-        return {
-            "step": self.step,
-            "level": self.level.state_dict(),
-            "history": None if self.history is None else self.history.state_dict(),
-            "stored": self.stored,
-        }
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a copy of a `state_dict`."""
-        self.step = state["step"]
-        self.stored = None if state["stored"] is None else state["stored"].clone()
-        self.level.load_state_dict(state["level"])
-        if self.history is not None:
-            self.history.load_state_dict(state["history"])
 
 
 def history_of(rule: Mentor | Curriculum) -> int:

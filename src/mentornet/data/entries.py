@@ -22,8 +22,6 @@ PARTS = ("train", "validation", "test")
 VALIDATION = ("val", "validation", "valid")
 """What people call the validation part."""
 
-_TOLD = 10  # images left out that are named one by one
-
 
 class Entry(NamedTuple):
     """One image that is listed.
@@ -127,9 +125,7 @@ def _splits(parts: dict[str, Images], notes: list[str]) -> Splits:
 
 
 def _told(decoded: Decoded) -> list[str]:
-    lines = [f"left out: {error}" for error in decoded.skipped[:_TOLD]]
-    more = len(decoded.skipped) - len(lines)
-    return [*lines, f"left out: {more} more images that cannot be read"] if more else lines
+    return [f"left out: {error}" for error in decoded.skipped]
 
 
 def _check_left(

@@ -11,7 +11,7 @@ from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 from mentornet.names import check_keys
 
-__all__ = ["load_image_folder"]
+__all__ = ["images_below", "load_image_folder"]
 
 SUFFIXES = {
     ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp",
@@ -94,7 +94,7 @@ def _entries(
     check_keys((path.name for path in class_folders), classes, complaint)
     entries = []
     for path in class_folders:
-        label, files = classes.index(path.name), _images_below(path)
+        label, files = classes.index(path.name), images_below(path)
         if part == "train" and not files:
             raise MentorNetError(f"the class folder {path} holds no images")
         entries += [Entry(file, file.relative_to(folder).as_posix(), part, label) for file in files]
@@ -115,7 +115,7 @@ def _folders_in(folder: Path) -> list[Path]:
     )
 
 
-def _images_below(folder: Path) -> list[Path]:
+def images_below(folder: Path) -> list[Path]:
     """The images at any depth, sorted; what is hidden is left alone."""
     found = []
     for home, inner, files in os.walk(folder):

@@ -40,6 +40,9 @@ class Images:
             )
         if len(self.classes) < 2:
             raise MentorNetError(f"a classifier needs at least 2 classes, got {len(self.classes)}")
+        for name in (*self.classes, *(self.paths or ())):
+            if not name.isprintable() and not _speakable(name):
+                raise MentorNetError(f"the name {name!r} is not valid text; rename it")
         for name, label in (("given", self.given_label), ("true", self.true_label)):
             if label is None:
                 continue
@@ -86,6 +89,15 @@ class Images:
         """The same images with other given labels; the labels they had count as true."""
         true_label = self.given_label if self.true_label is None else self.true_label
         return replace(self, given_label=given_label, true_label=true_label)
+
+
+def _speakable(name: str) -> bool:
+    """Whether a name can be written as UTF-8, which a file's name need not be."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,20 +11,29 @@ __all__ = ["alone"]
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
     """Inside, other processes wait that want to be alone in `folder` as well.
 
     Where the system or the file system has no such locks, nobody waits.
+
+    Args:
+        folder: which must be there.
+        wait: whether to wait for another process; if not, what it yields says whether we are alone.
     """
     try:
         import fcntl
     except ModuleNotFoundError:  # Windows
-        yield
+        yield True
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        with contextlib.suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        mine = True
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            mine = False
+        except OSError:  # no locks here
+            pass
+        yield mine
     finally:
         os.close(handle)

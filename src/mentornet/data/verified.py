@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Collection
 from pathlib import Path
 
 import torch
@@ -37,12 +38,20 @@ def draw_verified(images: Images, count: int, *, seed: int) -> tuple[Tensor, Ten
     return index, (images.given_label == images.true_label)[index]
 
 
-def read_verified(path: Path, images: Images) -> tuple[Tensor, Tensor]:
+def read_verified(
+    path: Path, images: Images, elsewhere: Collection[str] = ()
+) -> tuple[Tensor, Tensor]:
     """The verified samples in a CSV file, and whether the given label of each is correct.
 
     A row names a sample by `index` or `path`, and says `is_correct` (true or false) or its
     `true_label` (a class by name or number). Where the data has true labels, naming the sample is
     enough; and a file of plain numbers, one a line, needs no header.
+
+    Args:
+        path: the file.
+        images: the training images.
+        elsewhere: paths that are known but not trained on, such as images held out for testing;
+            rows that name them are passed over.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
@@ -50,9 +59,13 @@ def read_verified(path: Path, images: Images) -> tuple[Tensor, Tensor]:
         raise MentorNetError(f"{path} is missing") from None
     except UnicodeDecodeError:
         raise MentorNetError(f"{path} is not a text file") from None
-    if lines and lines[0].strip().lstrip("-").isdigit():
-        lines = ["index", *lines]
-    rows = list(csv.DictReader(lines))
+    first = 2
+    if lines and lines[0].strip().lstrip("-").isdecimal():
+        lines, first = ["index", *lines], 1
+    try:
+        rows = list(csv.DictReader(lines))
+    except csv.Error as error:
+        raise MentorNetError(f"{path} is not a CSV file: {error}") from None
     if not rows:
         raise MentorNetError(f"{path} lists no samples")
     check_keys((key for key in rows[0] if key is not None), _COLUMNS, f"{path} has a column")
@@ -60,16 +73,18 @@ def read_verified(path: Path, images: Images) -> tuple[Tensor, Tensor]:
         raise MentorNetError(f"{path} must have a column index or path, and not both")
     places = {} if images.paths is None else {name: at for at, name in enumerate(images.paths)}
     found: dict[int, bool] = {}
-    for number, row in enumerate(rows, start=2):
+    for number, row in enumerate(rows, start=first):
         where = f"{path}, line {number}"
+        if row.get("path") in elsewhere:
+            continue
         at = _sample(row, images, places, where)
         if at in found:
             raise MentorNetError(
                 f"{where}: sample {row.get('index') or row['path']} is listed twice"
             )
         found[at] = _verdict(row, at, images, where)
-    index = torch.tensor(list(found)).sort()
-    return index.values, torch.tensor(list(found.values()))[index.indices]
+    index = torch.tensor(list(found), dtype=torch.long).sort()
+    return index.values, torch.tensor(list(found.values()), dtype=torch.bool)[index.indices]
 
 
 def _sample(row: dict[str, str], images: Images, places: dict[str, int], where: str) -> int:
@@ -81,7 +96,7 @@ def _sample(row: dict[str, str], images: Images, places: dict[str, int], where: 
             )
         return places[row["path"]]
     try:
-        at = int(row["index"])
+        at = int(row["index"] or "")
     except ValueError:
         raise MentorNetError(
             f"{where}: index must be a whole number, got {row['index']!r}"
@@ -102,7 +117,7 @@ def _verdict(row: dict[str, str], at: int, images: Images, where: str) -> bool:
         name = (row["true_label"] or "").strip()
         if name in images.classes:
             return images.classes.index(name) == given
-        if name.isdigit() and int(name) < len(images.classes):
+        if name.isdecimal() and int(name) < len(images.classes):
             return int(name) == given
         raise MentorNetError(
             f"{where}: unknown class {name!r}; {did_you_mean(name, images.classes)}"

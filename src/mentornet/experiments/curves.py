@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -34,8 +35,10 @@ def draw_run(rows: Rows, summary: Mapping[str, Any]) -> Figure:
         )  # fmt: skip
         right.set(title="Weights", xlabel="epoch", ylim=(0, 1.02))
         drawn.suptitle(
-            f"{summary['data']}, {summary['method']}: "
-            f"last {summary['accuracy_last']:.1%}, best {summary['accuracy_best']:.1%}"
+            f"{Path(summary['data']).name}, {summary['method']}: "
+            f"last {summary['accuracy_last']:.1%}, best {summary['accuracy_best']:.1%}".replace(
+                "$", r"\$"
+            )
         )
     return drawn
 

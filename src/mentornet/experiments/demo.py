@@ -69,8 +69,9 @@ def run_demo(
         processes: how many at a time, each on one thread.
         on_result: told how many runs are done, of how many.
     """
-    if seeds < 1:
-        raise MentorNetError(f"seeds must be ≥ 1, got {seeds}")
+    for name, value in (("seeds", seeds), ("processes", processes)):
+        if value < 1:
+            raise MentorNetError(f"{name} must be ≥ 1, got {value}")
     _clear(out)
     write_json(out / "demo.json", {"results": []})  # marks the folder as ours
     jobs = [

@@ -26,7 +26,7 @@ def focal_loss(logits: Tensor, given_label: Tensor, *, gamma: float = 2.0) -> Te
     tensor([0.3466])
     """
     plain = torch.nn.functional.cross_entropy(logits, given_label, reduction="none")
-    return (1 - (-plain).exp()).clamp(min=0) ** gamma * plain
+    return (1 - (-plain).exp()).clamp(min=1e-8) ** gamma * plain
 
 
 class _Focal(Supervision):

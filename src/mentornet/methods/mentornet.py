@@ -57,7 +57,7 @@ def supervise(method: SpadeMethod, mentor: Mentor, task: Task, *, reads_label: b
             "with reads_label=false it sees none"
         )
     spade = Spade(
-        mentor.to(task.device), total_steps=task.total_steps, config=method.pace(),
-        count=task.count, seed=task.seed,
+        mentor, total_steps=task.total_steps, config=method.pace(),
+        count=task.count, half_history=method.half_history, seed=task.seed,
     )  # fmt: skip
-    return Paced(spade, reads_label=reads_label)
+    return Paced(spade.to(task.device), reads_label=reads_label)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -73,21 +74,18 @@ class MentorNetDD(SpadeMethod):
         if self.mentor:
             return supervise(self, load_mentor(self.mentor), task, reads_label=False)
         if task.verified is None:
-            raise MentorNetError(
-                "mentornet-dd learns from verified samples: name them with --clean FILE, or draw "
-                "them with --clean-count N where true labels are known; or transfer a mentor "
-                "with --set mentor=NAME"
-            )
+            raise MentorNetError("mentornet-dd learns from verified samples, and there are none")
         predefined = load_mentor("pd").to(task.device)
         spade = Spade(
             predefined, total_steps=task.total_steps, config=self.pace(), count=task.count,
-            history=self.history, seed=task.seed,
+            history=self.history, half_history=self.half_history,
+            seed=task.seed,
         )  # fmt: skip
         lessons = DataDriven(
             task.verified, count=task.count, predefined=predefined, classes=task.classes,
             history=self.history, reads_label=self.reads_label, fit=self._fit(), seed=task.seed,
         )  # fmt: skip
-        return InRun(spade, lessons, self.updates)
+        return InRun(spade.to(task.device), lessons, self.updates)
 
 
 class InRun(Paced):
@@ -102,17 +100,18 @@ class InRun(Paced):
     def __init__(self, spade: Spade, lessons: DataDriven, updates: tuple[float, ...]) -> None:
         super().__init__(spade)
         self.lessons = lessons
-        total = spade.total_steps
-        self.due = [round(share * total) for share in updates]
-        self.done = 0
+        self.due = [math.ceil(share * spade.total_steps) for share in updates]
+        self.steps = self.done = 0
         self.mentors: dict[str, Mentor] = {}
         self._notes: list[str] = []
 
     def weights(
         self, losses: Tensor, given_label: Tensor, index: Tensor, learning_rate: float
     ) -> Tensor | None:
-        while self.done < len(self.due) and self.spade.step >= self.due[self.done]:
+        due = self.done < len(self.due) and self.steps >= self.due[self.done]
+        if due and self.lessons.ready:  # else as soon as it is
             self._learn()
+        self.steps += 1
         features = self.spade.features(losses.detach(), given_label, index)
         self.lessons.observe(features, index)
         return self.spade.weigh_features(features, index, learning_rate=learning_rate)
@@ -122,10 +121,10 @@ class InRun(Paced):
         later = self.due[self.done] if self.done < len(self.due) else self.spade.total_steps
         until = min(EPOCHS - 1, later * EPOCHS // self.spade.total_steps)
         rule, outcome = self.lessons.learn(self.spade.epoch, until)
-        self.spade.rule = rule
+        self.spade.use(rule)
         self._notes.append(f"{outcome}")
         if isinstance(rule, Mentor) and rule is not self.lessons.predefined:
-            self.mentors[f"{self.spade.epoch:02d}"] = rule
+            self.mentors[f"{self.done}-at-{self.spade.epoch:02d}"] = rule
 
     def learned(self) -> Mapping[str, Mentor]:
         return self.mentors
@@ -139,6 +138,7 @@ class InRun(Paced):
         return {
             **super().state_dict(),
             "lessons": self.lessons.state_dict(),
+            "steps": self.steps,
             "done": self.done,
             "mentors": {name: mentor.state_dict() for name, mentor in self.mentors.items()},
             "uniform": isinstance(self.spade.rule, Uniform),
@@ -148,13 +148,13 @@ class InRun(Paced):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         super().load_state_dict(state)
         self.lessons.load_state_dict(state["lessons"])
-        self.done = state["done"]
+        self.steps, self.done = state["steps"], state["done"]
         self.mentors = {}
         for name, weights in state["mentors"].items():
             mentor = self.lessons.fresh_mentor().eval().requires_grad_(False)
             mentor.load_state_dict(weights)
-            self.mentors[name] = mentor
+            self.mentors[name] = mentor.to(self.spade.step.device)
         if state["uniform"]:
-            self.spade.rule = Uniform()
+            self.spade.use(Uniform())
         else:
-            self.spade.rule = self.mentors.get(state["now"], self.lessons.predefined)
+            self.spade.use(self.mentors.get(state["now"], self.lessons.predefined))

@@ -62,4 +62,5 @@ class SelfPacedMethod(Method):
 
     def start(self, task: Task) -> Supervision:
         rule = RisingThreshold(self.growth)
-        return Paced(Spade(rule, total_steps=task.total_steps, config=self._pace(), seed=task.seed))
+        spade = Spade(rule, total_steps=task.total_steps, config=self._pace(), seed=task.seed)
+        return Paced(spade.to(task.device))

@@ -35,8 +35,7 @@ class Paced(Supervision):
         return self.spade.weigh(losses, label, index, learning_rate=self.step * learning_rate)
 
     def figures(self) -> Mapping[str, Tensor | float]:
-        level = self.spade.level.value
-        return {} if level is None else {"loss_percentile": level}
+        return {"loss_percentile": self.spade.level.value}
 
     def state_dict(self) -> dict[str, Any]:
         return {"spade": self.spade.state_dict()}
@@ -55,6 +54,7 @@ class SpadeMethod(Method):
         burn_in: share of training in which samples are dropped at random only.
         burn_in_drop: share of samples that burn-in drops.
         drop: share of samples dropped at random after burn-in.
+        half_history: keep the losses that a mentor with T > 1 looks back on as float16.
     """
 
     percentile: float = SpadeConfig.percentile
@@ -62,6 +62,7 @@ class SpadeMethod(Method):
     burn_in: float = SpadeConfig.burn_in
     burn_in_drop: float = SpadeConfig.burn_in_drop
     drop: float = SpadeConfig.drop
+    half_history: bool = False
 
     def __post_init__(self) -> None:
         self.pace()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import inspect
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
+import torch
 from torch import nn
 
 from mentornet.errors import MentorNetError
@@ -22,6 +26,8 @@ __all__ = [
     "ResNet",
     "SmallCNN",
     "SmallInception",
+    "check_student",
+    "find_student",
     "make_student",
     "resnet101",
 ]
@@ -44,28 +50,62 @@ def make_student(
 
     >>> student = make_student("small-cnn", channels=1, classes=10)
     >>> sum(parameter.numel() for parameter in student.parameters())
-    264522
+    67754
     """
-    factory = _import(name) if ":" in name else pick(STUDENTS, name, "student")
+    factory = find_student(name)
     try:
         inspect.signature(factory).bind(channels=channels, classes=classes, **sizes)
     except TypeError as error:
         raise MentorNetError(f"student {name!r} cannot be made like that: {error}") from None
     with seeded(seed):
-        student = factory(channels=channels, classes=classes, **sizes)
+        try:
+            student = factory(channels=channels, classes=classes, **sizes)
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise MentorNetError(f"student {name!r} cannot be made: {error}") from error
     if not isinstance(student, nn.Module):
         raise MentorNetError(f"{name} must return a torch module, got {type(student).__name__}")
     return student
 
 
+def find_student(name: str) -> Callable[..., object]:
+    """What makes the student of that name, or an error that names the closest."""
+    return _import(name) if ":" in name else pick(STUDENTS, name, "student")
+
+
+def check_student(
+    student: nn.Module, shape: tuple[int, int, int], classes: int, batch_size: int = 2
+) -> None:
+    """Raise unless the student makes logits `(B, K)` of a batch of images of that shape.
+
+    A copy of it is tried, in training, so that nothing in the student itself has moved.
+    """
+    twin = copy.deepcopy(student).train()
+    with torch.no_grad(), seeded(0):
+        try:
+            logits = twin(torch.zeros(batch_size, *shape))
+        except (RuntimeError, ValueError, TypeError, IndexError, AttributeError) as error:
+            raise MentorNetError(
+                f"the student cannot read a batch of {batch_size} images of shape {shape}: {error}"
+            ) from None
+    found = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
+    if found != (batch_size, classes):
+        raise MentorNetError(
+            f"the student must make logits of shape (B, K) = {(batch_size, classes)}, got {found}"
+        )
+
+
 def _import(name: str) -> Callable[..., object]:
     module, _, factory = name.partition(":")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)  # a user's module lies where the command is typed
     try:
         found = getattr(importlib.import_module(module), factory)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, SyntaxError) as error:
         raise MentorNetError(
             f"student {name!r} must name a module and a factory in it, as in mynets:small; {error}"
         ) from None
+    finally:
+        sys.path.remove(here)
     if not callable(found):
         raise MentorNetError(f"student {name!r} is not something to call")
     return found

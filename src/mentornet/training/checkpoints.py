@@ -48,7 +48,12 @@ class Checkpoints:
         """All checkpoints, oldest first."""
         if not self.folder.is_dir():
             return []
-        return sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
+        found = {
+            path: int(match[1])
+            for path in self.folder.iterdir()
+            if (match := _NAME.fullmatch(path.name))
+        }
+        return sorted(found, key=lambda path: (found[path], path.stat().st_mtime))
 
     def load_last(self) -> tuple[dict[str, Any] | None, list[str]]:
         """The newest state that is whole, or None; and a line on each one that is not."""

@@ -21,9 +21,11 @@ def load_student(run: RunFolder, *, best: bool = False) -> nn.Module:
     about, chosen = run.about(), read_config(run.config).student
     weights = run.read_weights(run.best if best else run.last)
     student = make_student(
-        chosen.student or "", channels=about["channels"], classes=len(about["classes"]),
+        chosen.student or "",
+        channels=about["channels"],
+        classes=len(about["classes"]),
         **chosen.sizes,
-    )  # fmt: skip
+    )  # fmt: skip  (dropout, which a method may have set, has no weights)
     try:
         student.load_state_dict(weights)
     except RuntimeError as error:

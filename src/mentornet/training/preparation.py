@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import torch
 
-from mentornet.config import TrainConfig
+from mentornet.config import MachineConfig, TrainConfig, to_toml
 from mentornet.criterion import Verified
-from mentornet.data import Images, Splits, corrupt_images, load_data, noise_rate, parse_noise
+from mentornet.data import (
+    DATASETS,
+    Images,
+    Splits,
+    corrupt_images,
+    load_data,
+    noise_rate,
+    parse_noise,
+)
 from mentornet.data.progress import Progress
 from mentornet.data.verified import draw_verified, read_verified
 from mentornet.errors import MentorNetError
 from mentornet.methods import Method, make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator
+from mentornet.students import find_student
 from mentornet.training.recipes import resolve
 
 __all__ = ["Prepared", "prepare"]
@@ -31,6 +42,7 @@ class Prepared:
         config: with no gaps left.
         train: the images to learn from, with their given labels.
         test: what the student is judged on.
+        validation: what the best epoch is chosen by; the test images where there is none.
         method: who supervises.
         verified: what a data-driven mentor learns from.
         notes: what the user should hear.
@@ -39,6 +51,7 @@ class Prepared:
     config: TrainConfig
     train: Images
     test: Images
+    validation: Images | None
     method: Method
     verified: Verified | None
     notes: tuple[str, ...]
@@ -49,6 +62,21 @@ class Prepared:
         if self.train.true_label is None:
             return None
         return noise_rate(self.train.given_label, self.train.true_label)
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes with anything that the run depends on: data, labels, settings."""
+        about = replace(self.config, machine=MachineConfig())
+        content = hashlib.sha256(to_toml(about).encode())
+        for images in (self.train, self.test, self.validation):
+            if images is not None:
+                content.update("\n".join(images.classes).encode())
+                for part in (images.pixels, images.given_label):
+                    content.update(part.contiguous().numpy().data)
+        if self.verified is not None:
+            content.update(self.verified.index.numpy().data)
+            content.update(self.verified.is_correct.numpy().data)
+        return content.hexdigest()
 
 
 def prepare(
@@ -61,29 +89,81 @@ def prepare(
         on_progress: called while files are read or fetched.
         splits: the data, where it is loaded already.
     """
+    config = _absolute(config)
     noise = None if config.labels.noise is None else parse_noise(config.labels.noise)
     verified = config.labels.clean or config.labels.clean_count
     name = config.method.method or ("mentornet-dd" if verified else "mentornet-pd")
     method = make_method(name, **parse_settings(config.method.set))
+    _check_method(config, method)
+    if config.student.student is not None:
+        find_student(config.student.student)
     splits = splits or _load(config, on_progress)
     train = splits.train
     if noise is not None:
         train = corrupt_images(train, noise, seed=config.seed)
+    everything = train
     train = _limited(train, config.files.limit, config.seed)
     if len(train.given_label.unique()) < 2:
         raise MentorNetError("all training labels are of one class; there is nothing to tell apart")
     if method.needs_truth and train.true_label is None:
-        if noise is None and config.data in ("digits", "fashion-mnist", "cifar10", "cifar100"):
-            train = replace(train, true_label=train.given_label)  # as they ship, they are clean
-        else:
+        if noise is not None or config.data not in DATASETS:
             raise MentorNetError(f"{name} needs true labels, which this data does not have")
-    config = resolve(config, train, method=name, dropout=method.student_dropout)
+        train = replace(train, true_label=train.given_label)  # as they ship, they are clean
+    config = resolve(config, train, method=name)
     batch_size = config.optimiser.batch_size or 0
     if batch_size > len(train):
         raise MentorNetError(
             f"batch-size must be at most the {len(train)} training images, got {batch_size}"
         )
-    return Prepared(config, train, splits.test, method, _verified(config, train), splits.notes)
+    found, notes = _verified(config, train, _others(everything, splits))
+    return Prepared(
+        config, train, splits.test, splits.validation, method, found, (*splits.notes, *notes)
+    )
+
+
+def _absolute(config: TrainConfig) -> TrainConfig:
+    """Paths that mean the same from any folder, so that a run can be resumed from there."""
+    files, labels = config.files, config.labels
+    data = config.data if config.data in DATASETS else _from_root(config.data)
+    folder = None if files.folder is None else _from_root(files.folder)
+    clean = None if labels.clean is None else _from_root(labels.clean)
+    return replace(
+        config,
+        data=data if Path(data).exists() else config.data,
+        files=replace(files, folder=folder),
+        labels=replace(labels, clean=clean),
+    )
+
+
+def _from_root(path: str) -> str:
+    return f"{Path(path).absolute()}"
+
+
+def _check_method(config: TrainConfig, method: Method) -> None:
+    """What the method needs or has no use for, before anything is loaded."""
+    verified = config.labels.clean is not None or config.labels.clean_count is not None
+    if method.needs_verified and not verified:
+        raise MentorNetError(
+            "mentornet-dd learns from verified samples: name them with --clean FILE, or draw "
+            "them with --clean-count N where true labels are known; or transfer a mentor "
+            "with --set mentor=NAME"
+        )
+    if verified and not method.needs_verified:
+        raise MentorNetError(
+            f"{method.name} has no use for verified samples; leave out --clean and --clean-count"
+        )
+    own, given = method.student_dropout, config.student.dropout
+    if own is not None and given not in (None, own):
+        raise MentorNetError(
+            f"{method.name} sets the student's dropout to {own:g}, and --dropout to {given:g}; "
+            "leave one of them out"
+        )
+
+
+def _others(everything: Images, splits: Splits) -> frozenset[str]:
+    """Paths that are known, whether or not they are trained on."""
+    parts = (everything, splits.test, splits.validation)
+    return frozenset(path for part in parts if part is not None for path in part.paths or ())
 
 
 def _load(config: TrainConfig, on_progress: Progress | None) -> Splits:
@@ -107,14 +187,18 @@ def _limited(images: Images, limit: int | None, seed: int) -> Images:
     return images.rows(order[:limit].sort().values)
 
 
-def _verified(config: TrainConfig, train: Images) -> Verified | None:
-    labels = config.labels
+def _verified(
+    config: TrainConfig, train: Images, known: frozenset[str]
+) -> tuple[Verified | None, list[str]]:
+    labels, notes = config.labels, []
     if labels.clean is not None:
-        verified = Verified(*read_verified(Path(labels.clean), train))
+        elsewhere = known - frozenset(train.paths or ())
+        verified = Verified(*read_verified(Path(labels.clean), train, elsewhere))
+        notes.append(f"{len(verified.index)} verified samples are trained on")
     elif labels.clean_count is not None:
         seed = generator(config.seed, _VERIFIED).initial_seed()
         verified = Verified(*draw_verified(train, labels.clean_count, seed=seed))
     else:
-        return None
+        return None, notes
     verified.check(len(train))
-    return verified
+    return verified, notes

@@ -18,7 +18,6 @@ class Recipe:
     """A whole set of what a config may leave open."""
 
     student: str
-    width: int | None
     epochs: int
     batch_size: int
     learning_rate: float
@@ -28,18 +27,16 @@ class Recipe:
 
 
 TINY = Recipe(
-    "small-cnn", 32, epochs=50, batch_size=64, learning_rate=0.1, weight_decay=1e-4, padding=1
+    "small-cnn", epochs=50, batch_size=64, learning_rate=0.1, weight_decay=1e-4, padding=1
 )
 """Some thousand small grey images, such as digits."""
 
 GREY = Recipe(
-    "small-cnn", 32, epochs=10, batch_size=128, learning_rate=0.1, weight_decay=2e-4, padding=2
+    "small-cnn", epochs=10, batch_size=128, learning_rate=0.1, weight_decay=2e-4, padding=2
 )
 """Some ten thousand small grey images, such as Fashion-MNIST."""
 
-COLOUR = Recipe(
-    "fast", None, epochs=10, batch_size=128, learning_rate=0.1, weight_decay=5e-4, padding=2
-)
+COLOUR = Recipe("fast", epochs=10, batch_size=128, learning_rate=0.1, weight_decay=5e-4, padding=2)
 """Colour images, such as CIFAR. Small batches stay in the cache, which on a CPU decides; in so few
 epochs, windows cut from 2 pixels of padding do better than from the paper's 4."""
 
@@ -53,26 +50,18 @@ def recipe_for(images: Images) -> Recipe:
     return TINY if len(images) < 10_000 else GREY
 
 
-def resolve(
-    config: TrainConfig, images: Images, *, method: str, dropout: float | None
-) -> TrainConfig:
-    """The config with no gaps left.
+def resolve(config: TrainConfig, images: Images, *, method: str) -> TrainConfig:
+    """The config with no gaps left but the student's own sizes.
 
     Args:
         config: as the user gave it.
         images: the training images.
         method: by name.
-        dropout: of the student, where the method decides it.
     """
-    recipe = recipe_for(images)
-    student, optimiser = config.student, config.optimiser
-    if student.student is None:
-        student = replace(student, student=recipe.student, width=student.width or recipe.width)
-    if student.dropout is None:
-        student = replace(student, dropout=dropout)
+    recipe, optimiser = recipe_for(images), config.optimiser
     return replace(
         config,
-        student=student,
+        student=replace(config.student, student=_or(config.student.student, recipe.student)),
         method=replace(config.method, method=method),
         optimiser=replace(
             optimiser,

@@ -6,7 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mentornet.config import TrainConfig, read_config
+import torch
+
+from mentornet.config import MachineConfig, TrainConfig, read_config
 from mentornet.data import Splits
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
@@ -39,43 +41,63 @@ def train(
     """
     observer = observer or Observer()
     run = None if out is None else RunFolder(Path(out))
-    if run is not None and not resume:
-        run.check_free()
     if resume and (run is None or not run.config.exists()):
         raise MentorNetError(f"there is no run to resume in {out}")
-    if run is not None and resume and run.summary.exists():
-        observer.note(f"{run.path} has ended before; nothing was left to do")
-        run.check_same(prepare(config, on_progress=on_progress, splits=splits).config)
-        return run.read_summary()
+    if run is not None and not resume:
+        run.check_free()
     prepared = prepare(config, on_progress=on_progress, splits=splits)
     for note in prepared.notes:
         observer.note(note)
     if prepared.noise_rate is not None:
         observer.note(f"{prepared.noise_rate:.1%} of the given labels are wrong")
-    if run is not None and resume:
+    if run is None:
+        return Trainer(_on_machine(prepared, choose_machine(prepared)), None, observer).fit()
+    if resume:
         run.check_same(prepared.config)
-        run.check_labels(prepared.train)
-        machine = read_config(run.config).machine
+        run.check_data(prepared.digest)
+        if run.summary.exists():
+            run.drop_trajectories()
+            observer.note(f"{run.path} has ended before; nothing was left to do")
+            return run.read_summary()
+        stored = read_config(run.config).machine
+        asked = config.machine
+        machine = replace(
+            stored, checkpoint_seconds=asked.checkpoint_seconds, tensorboard=asked.tensorboard
+        )
     else:
-        machine = choose_machine(prepared)
-    prepared = replace(prepared, config=replace(prepared.config, machine=machine))
-    trainer = Trainer(prepared, run, observer)
-    if run is not None:
+        machine = choose_machine(prepared, observer.note)
+    prepared = _on_machine(prepared, machine)
+    trainer = Trainer(prepared, run, observer)  # all that can be wrong is found before we write
+    with run.alone():
         _begin(trainer, run, prepared, observer, resume=resume)
-    return trainer.fit()
+        return trainer.fit()
+
+
+def _on_machine(prepared: Prepared, machine: MachineConfig) -> Prepared:
+    return replace(prepared, config=replace(prepared.config, machine=machine))
 
 
 def _begin(
     trainer: Trainer, run: RunFolder, prepared: Prepared, observer: Observer, *, resume: bool
 ) -> None:
     if not resume:
-        run.start(prepared.config, prepared.train)
+        run.start(prepared.config, prepared.train, prepared.digest)
         return
+    run.sweep()
+    before, now = run.about()["threads"], torch.get_num_threads()
+    if before != now:
+        observer.note(
+            f"this run was started on {before} threads and goes on with {now}: the same, but for "
+            "rounding"
+        )
     state, complaints = run.checkpoints.load_last()
     for complaint in complaints:
         observer.note(complaint)
     if state is None:
         observer.note("there is no checkpoint yet; starting from the first epoch")
         return
-    trainer.load_state_dict(state)
+    try:
+        trainer.load_state_dict(state)
+    except MentorNetError as error:
+        raise MentorNetError(f"{run.checkpoints.paths()[-1]}: {error}") from None
     observer.note(f"going on after epoch {trainer.epochs_done} of {trainer.epochs}")

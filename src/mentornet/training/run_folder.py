@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,13 +18,16 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from mentornet.config import TrainConfig, differences, read_config, write_config
-from mentornet.data import Images, read_labels
+from mentornet.data import Images
+from mentornet.data.locking import alone
 from mentornet.errors import MentorNetError
 from mentornet.files import read_json, write_bytes, write_json, write_text
 from mentornet.mentors import Mentor
 from mentornet.training.checkpoints import Checkpoints
 
 __all__ = ["RunFolder"]
+
+_TEMPORARY = re.compile(r"\..*\.[0-9a-f]{16}")  # as `files.write_bytes` names them
 
 
 class RunFolder:
@@ -56,18 +61,29 @@ class RunFolder:
                 f"{self.path} holds a run already; add --resume to go on with it, "
                 "or choose another --out"
             )
-        if self.path.is_dir() and any(self.path.iterdir()):
-            found = min(entry.name for entry in self.path.iterdir())
+        self.sweep()
+        ours = {self.data.name, self.labels.name}  # of a run that was killed as it began
+        foreign = {entry.name for entry in self.path.iterdir()} - ours if self.path.exists() else ()
+        if foreign:
             raise MentorNetError(
-                f"{self.path} is not empty (it holds {found}); choose another --out"
+                f"{self.path} is not empty (it holds {min(foreign)}); choose another --out"
             )
 
-    def start(self, config: TrainConfig, images: Images) -> None:
+    def sweep(self) -> None:
+        """Remove what a killed process had half written."""
+        for folder in (self.path, self.best.parent, self.trajectories):
+            if folder.is_dir():
+                for file in folder.iterdir():
+                    if _TEMPORARY.fullmatch(file.name):
+                        file.unlink()
+
+    def start(self, config: TrainConfig, images: Images, digest: str) -> None:
         """Write what is known before the first step; the config last, as it marks a run."""
         channels, height, width = images.shape
         about = {
             "classes": list(images.classes), "channels": channels, "height": height,
-            "width": width, "train_images": len(images),
+            "width": width, "train_images": len(images), "digest": digest,
+            "threads": torch.get_num_threads(),
         }  # fmt: skip
         write_json(self.data, about)
         labels = {"given_label": images.given_label.numpy()}
@@ -82,6 +98,10 @@ class RunFolder:
         """Raise if the run in this folder was started with another config."""
         stored = read_config(self.config)
         changed = differences(stored, replace(config, machine=stored.machine))
+        for name in ("accelerator", "precision", "channels_last", "compile"):
+            asked, kept = getattr(config.machine, name), getattr(stored.machine, name)
+            if asked not in ("auto", kept):
+                changed.append(f"machine.{name} is {kept!r}, not {asked!r}")
         if changed:
             raise MentorNetError(
                 f"{self.path} is a run of another config: {'; '.join(changed)}; resume it with "
@@ -98,11 +118,15 @@ class RunFolder:
             text = self.metrics.read_text(encoding="utf-8")
         except FileNotFoundError:
             raise MentorNetError(f"{self.metrics} is missing; is {self.path} a run?") from None
-        return [json.loads(line) for line in text.splitlines()]
+        try:
+            return [json.loads(line) for line in text.splitlines()]
+        except json.JSONDecodeError as error:
+            raise MentorNetError(f"{self.metrics} is damaged: {error}") from None
 
     def write_weights(self, path: Path, weights: Mapping[str, Tensor]) -> None:
         """A student's weights as safetensors."""
-        write_bytes(path, save({name: part.contiguous().cpu() for name, part in weights.items()}))
+        apart = {name: part.detach().cpu().clone().contiguous() for name, part in weights.items()}
+        write_bytes(path, save(apart))  # safetensors wants no two names for one tensor
 
     def read_weights(self, path: Path) -> dict[str, Tensor]:
         """A student's weights."""
@@ -119,13 +143,12 @@ class RunFolder:
             if not (self.mentors / name / "config.json").exists():
                 mentor.save_pretrained(self.mentors / name)
 
-    def check_labels(self, images: Images) -> None:
+    def check_data(self, digest: str) -> None:
         """Raise if the data is not what the run was started on."""
-        stored = read_labels(self.labels, "given_label")
-        if not torch.equal(stored, images.given_label):
+        if self.about()["digest"] != digest:
             raise MentorNetError(
-                f"the data has changed since {self.path} was started: its labels are not those "
-                f"in {self.labels.name}"
+                f"the data has changed since {self.path} was started: images, labels, classes or "
+                "verified samples are not what they were; choose another --out"
             )
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
@@ -134,7 +157,19 @@ class RunFolder:
 
     def read_summary(self) -> dict[str, Any]:
         """What came of it."""
-        return read_json(self.summary)
+        summary = read_json(self.summary)
+        if "accuracy_last" not in summary:
+            raise MentorNetError(f"{self.summary} is not the summary of a run; was it edited?")
+        return summary
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Inside, no other process may train in this folder."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with alone(self.path, wait=False) as mine:
+            if not mine:
+                raise MentorNetError(f"{self.path} is being written by another process")
+            yield
 
     def drop_trajectories(self) -> None:
         """The files that the records were made of."""
@@ -144,5 +179,10 @@ class RunFolder:
             self.trajectories.rmdir()
 
     def about(self) -> dict[str, Any]:
-        """What is known of the data: classes, channels, height, width."""
-        return read_json(self.data)
+        """What is known of the data: classes, channels, height, width, digest; and threads."""
+        about = read_json(self.data)
+        needed = ("classes", "channels", "height", "width", "digest", "threads")
+        missing = [key for key in needed if key not in about]
+        if missing:
+            raise MentorNetError(f"{self.data} has no {missing[0]!r}; was it edited?")
+        return about

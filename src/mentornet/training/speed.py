@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -22,6 +23,9 @@ __all__ = ["Trial", "choose_machine", "images_per_second"]
 
 WORTH_A_TRIAL = 20 * 60.0
 """Seconds that a run must be expected to take before ways to be faster are tried."""
+
+MARGIN = 1.05
+"""By how much another way must beat plain float32 to be taken."""
 
 _ASSUMED = 700  # images per second of 3 × 32 × 32 that a small student trains at on two cores
 
@@ -44,7 +48,9 @@ class Trial:
     steps: int = 4
 
 
-def choose_machine(prepared: Prepared) -> MachineConfig:
+def choose_machine(
+    prepared: Prepared, on_note: Callable[[str], None] | None = None
+) -> MachineConfig:
     """The machine settings with no `auto` left but the accelerator."""
     asked = prepared.config.machine
     plain = replace(
@@ -55,12 +61,17 @@ def choose_machine(prepared: Prepared) -> MachineConfig:
     )
     if asked == plain or not _long(prepared):
         return plain
+    if on_note is not None:
+        on_note("this will take a while: trying what is fastest here")
     speeds = {}
     for way in _ways(asked, plain):
         speed = images_per_second(_trial(prepared, way))
         if speed is not None:
             speeds[way] = speed
-    return max(speeds, key=lambda way: speeds[way]) if speeds else plain
+    if not speeds:
+        return plain
+    best = max(speeds, key=lambda way: speeds[way])
+    return best if speeds[best] > MARGIN * speeds.get(plain, 0.0) else plain
 
 
 def _long(prepared: Prepared) -> bool:

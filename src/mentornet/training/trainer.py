@@ -16,12 +16,13 @@ from lightning_fabric import Fabric
 from torch import Tensor
 
 from mentornet.criterion import weighted_mean
+from mentornet.data import Images
 from mentornet.errors import MentorNetError
 from mentornet.methods import Task
 from mentornet.metrics import auroc
 from mentornet.randomness import generator, seeded
 from mentornet.records import Records, write_records
-from mentornet.students import make_student
+from mentornet.students import check_student, make_student
 from mentornet.training.batches import Batch, Batches, eval_batches
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
@@ -45,7 +46,6 @@ class StepFigures:
 
     done: int
     total: int
-    epoch: int
     loss: float
     mean_weight: float
 
@@ -104,7 +104,7 @@ class Trainer:
         self.steps_done = self.epochs_done = 0
         self.seconds = 0.0
         self.metrics: list[dict[str, Any]] = []
-        self.best_accuracy, self.best_epoch = -1.0, 0
+        self.best_judged, self.best_accuracy, self.best_epoch = -1.0, 0.0, 0
         self.notes: list[str] = []
         self._best: dict[str, Tensor] = {}
         self._first_bad = torch.tensor(-1, device=device)
@@ -124,11 +124,13 @@ class Trainer:
             return Fabric(
                 accelerator=machine.accelerator, devices=1, precision=precision, loggers=loggers
             )
-        except (ValueError, RuntimeError) as error:
+        except (ValueError, RuntimeError, ImportError) as error:
             raise MentorNetError(f"accelerator {machine.accelerator!r}: {error}") from None
 
     def _task(self, device: torch.device) -> Task:
         train, verified = self.prepared.train, self.prepared.verified
+        if verified is not None:
+            verified = verified.to(device)
         return Task(
             count=len(train), classes=len(train.classes), total_steps=self.total_steps,
             seed=self.config.seed, device=device, verified=verified, is_correct=self.is_correct,
@@ -137,10 +139,15 @@ class Trainer:
     def _student(self, channels_last: bool) -> torch.nn.Module:
         train, chosen = self.prepared.train, self.config.student
         assert chosen.student is not None
+        sizes = {**chosen.sizes}
+        if self.prepared.method.student_dropout is not None:
+            sizes["dropout"] = self.prepared.method.student_dropout
         student: Any = make_student(
             chosen.student, channels=train.shape[0], classes=len(train.classes),
-            seed=self.config.seed, **chosen.sizes,
+            seed=self.config.seed, **sizes,
         )  # fmt: skip
+        smallest = len(train) // self.batches.steps
+        check_student(student, train.shape, len(train.classes), batch_size=smallest)
         return student.to(memory_format=torch.channels_last) if channels_last else student
 
     def _maybe_compiled(self) -> torch.nn.Module:
@@ -208,7 +215,7 @@ class Trainer:
             batch.index, losses, weights, logits.detach().argmax(1), batch.given_label, epoch
         )
         self.steps_done += 1
-        self._watch(loss.detach(), weights, epoch)
+        self._watch(loss.detach(), weights)
 
     def _weights(self, losses: Tensor, batch: Batch, rate: float) -> Tensor | None:
         try:
@@ -217,7 +224,7 @@ class Trainer:
             self._check_finite()  # a mentor cannot be learned from losses that are no numbers
             raise
 
-    def _watch(self, loss: Tensor, weights: Tensor | None, epoch: int) -> None:
+    def _watch(self, loss: Tensor, weights: Tensor | None) -> None:
         """Remember the first step whose loss is no number; tell the observer now and then."""
         bad = (self._first_bad < 0) & ~loss.isfinite()
         self._first_bad = torch.where(bad, self.steps_done, self._first_bad)
@@ -227,7 +234,7 @@ class Trainer:
             self._check_finite()
             mean_weight = 1.0 if weights is None else weights.mean().item()
             self.observer.step(
-                StepFigures(self.steps_done, self.total_steps, epoch, loss.item(), mean_weight)
+                StepFigures(self.steps_done, self.total_steps, loss.item(), mean_weight)
             )
 
     def _check_finite(self) -> None:
@@ -242,19 +249,19 @@ class Trainer:
         )
 
     @torch.no_grad()
-    def evaluate(self) -> float:
-        """The share of test images that the student gets right."""
+    def evaluate(self, images: Images) -> float:
+        """The share of images that the student gets right."""
         self.student.eval()
-        test = self.prepared.test
-        label = test.given_label if test.true_label is None else test.true_label
-        right = 0
-        device = self.fabric.device
-        for images, wanted in zip(
-            eval_batches(test.pixels, _EVAL_BATCH, device), label.split(_EVAL_BATCH), strict=True
-        ):
-            logits = self.student(images.to(memory_format=self.batches.memory_format))
+        label = images.given_label if images.true_label is None else images.true_label
+        right, device = 0, self.fabric.device
+        batches = eval_batches(images.pixels, _EVAL_BATCH, device)
+        for batch, wanted in zip(batches, label.split(_EVAL_BATCH), strict=True):
+            logits = self.student(batch.to(memory_format=self.batches.memory_format))
+            if not logits.isfinite().all():
+                self._first_bad = torch.tensor(self.steps_done, device=device)
+                self._check_finite()
             right += int((logits.argmax(1) == wanted.to(device)).sum())
-        return right / len(test)
+        return right / len(images)
 
     # Between the epochs.
 
@@ -262,7 +269,9 @@ class Trainer:
         """Judge the student, and write down the epoch."""
         started = time.perf_counter()
         self.epochs_done += 1
-        accuracy = self.evaluate()
+        test, validation = self.prepared.test, self.prepared.validation
+        accuracy = self.evaluate(test)
+        judged = accuracy if validation is None else self.evaluate(validation)
         records, count = self.records, len(self.prepared.train)
         if self.run is not None:
             records.save_losses(self.run.trajectories, self.epochs_done - 1)
@@ -270,8 +279,9 @@ class Trainer:
         for text in self.supervision.notes():
             self.notes.append(text)
             self.observer.note(text)
-        if accuracy > self.best_accuracy:
-            self.best_accuracy, self.best_epoch = accuracy, self.epochs_done
+        if judged > self.best_judged:
+            self.best_judged, self.best_accuracy = judged, accuracy
+            self.best_epoch = self.epochs_done
             self._best = _copy(self.module.state_dict())
         row: dict[str, Any] = {
             "epoch": self.epochs_done,
@@ -284,8 +294,11 @@ class Trainer:
             "test_accuracy": accuracy,
             **{name: float(value) for name, value in self.supervision.figures().items()},
         }
-        if self.weight_auroc is not None:
-            row["weight_auroc"] = self.weight_auroc
+        if validation is not None:
+            row["validation_accuracy"] = judged
+        found = self.weight_auroc
+        if found is not None:
+            row["weight_auroc"] = found
         row["seconds"] = seconds
         row["images_per_second"] = count / seconds
         self.seconds += seconds + time.perf_counter() - started
@@ -320,7 +333,7 @@ class Trainer:
             * self.epochs
             / sum(row["seconds"] for row in self.metrics),
             "noise_rate_actual": prepared.noise_rate,
-            "weight_auroc": self.weight_auroc,
+            "weight_auroc": self.metrics[-1].get("weight_auroc"),
             "mean_weight": self.metrics[-1]["mean_weight"],
             "notes": self.notes,
         }
@@ -348,6 +361,7 @@ class Trainer:
     def state_dict(self) -> dict[str, Any]:
         """All that the rest of the run depends on."""
         return {
+            "digest": self.prepared.digest,
             "student": self.module.state_dict(),
             "optimiser": self.optimiser.optimizer.state_dict(),
             "supervision": self.supervision.state_dict(),
@@ -356,6 +370,7 @@ class Trainer:
             "epochs_done": self.epochs_done,
             "seconds": self.seconds,
             "metrics": self.metrics,
+            "best_judged": self.best_judged,
             "best_accuracy": self.best_accuracy,
             "best_epoch": self.best_epoch,
             "notes": self.notes,
@@ -363,13 +378,15 @@ class Trainer:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a `state_dict`."""
+        if state["digest"] != self.prepared.digest:
+            raise MentorNetError("the checkpoint is of a run with another config or other data")
         self.module.load_state_dict(state["student"])
         self.optimiser.optimizer.load_state_dict(state["optimiser"])
         self.supervision.load_state_dict(state["supervision"])
         self.records.load_state_dict(state["records"])
         for name in (
-            "steps_done", "epochs_done", "seconds", "metrics", "best_accuracy", "best_epoch",
-            "notes",
+            "steps_done", "epochs_done", "seconds", "metrics", "best_judged", "best_accuracy",
+            "best_epoch", "notes",
         ):  # fmt: skip
             setattr(self, name, state[name])
 
