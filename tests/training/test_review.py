@@ -216,7 +216,7 @@ def test_all_state_is_on_the_device_of_the_run(method: str) -> None:
     count = 20
     task = Task(count, 10, 5, device="meta", is_correct=torch.ones(count, dtype=torch.bool))
     supervision = make_method(method, **parse_settings(METHOD_SETTINGS[method])).start(task)
-    held = [*supervision.parameters()]
+    held: list[Tensor] = [*supervision.parameters()]
     if isinstance(supervision, Paced):
         held += [*supervision.spade.buffers()]
         assert held
