@@ -97,7 +97,7 @@ class DataDriven:
     The verified samples are trained on like all others, and what is learned from is what the
     student's own steps saw of them last. One in five is held out, and of the rest one in five says
     when to stop. Unless the learned mentor comes closer to v* on those held out than the
-    predefined one, by more than a standard error, the predefined one stays.
+    predefined one, the predefined one stays.
 
     A mentor that is learned now will serve for some while, so every verified sample is shown to
     it at random progresses from now to the end of that while: it has not seen them, and would
@@ -181,13 +181,11 @@ class DataDriven:
             config=self.fit,
         )
         mentor.eval().requires_grad_(False)
-        ours, theirs = (_squared_errors(rule, judged) for rule in (mentor, self.predefined))
-        gain = theirs - ours
-        better = gain.mean() > gain.std() / len(gain) ** 0.5
+        error, before = _squared_error(mentor, judged), _squared_error(self.predefined, judged)
+        better = error < before
         used = "the learned one" if better else "the predefined one"
         rule = mentor if better else self.predefined
-        figures = ours.mean().item(), theirs.mean().item()
-        return rule, Outcome(now, len(lesson.target), *figures, used)
+        return rule, Outcome(now, len(lesson.target), error, before, used)
 
     def _remembered(self, now: int) -> Lesson:
         seen = ~self._loss[:-1].isnan().any(1)
@@ -235,6 +233,6 @@ class DataDriven:
 
 
 @torch.no_grad()
-def _squared_errors(rule: Mentor | Curriculum, lesson: Lesson) -> Tensor:
-    """(v − v*)² of every sample: for a rule of 0s and 1s, whether it is wrong."""
-    return (apply_rule(rule, lesson.features) - lesson.target) ** 2
+def _squared_error(rule: Mentor | Curriculum, lesson: Lesson) -> float:
+    """The mean of (v − v*)²: for a rule of 0s and 1s, how many it gets wrong."""
+    return ((apply_rule(rule, lesson.features) - lesson.target) ** 2).mean().item()
