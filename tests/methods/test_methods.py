@@ -107,6 +107,17 @@ def test_dd_learns_what_no_threshold_on_the_loss_could() -> None:
     assert supervision.notes() == []
 
 
+def test_updates_within_one_percent_keep_their_own_mentors() -> None:
+    is_correct = torch.rand(100, generator=generator(1)) < 0.5
+    losses = torch.where(is_correct, 3.0, 0.5)  # what PD gets wrong
+    verified = Verified(torch.arange(100), is_correct)
+    method = make_method("mentornet-dd", steps=50, burn_in=0.0, updates=(0.021, 0.024))
+    supervision = method.start(Task(100, 2, 1000, verified=verified))
+    assert isinstance(supervision, InRun)
+    run(supervision, losses, 30)
+    assert list(supervision.learned()) == ["1-at-02", "2-at-02"]
+
+
 def test_dd_keeps_the_predefined_mentor_unless_the_learned_one_is_better() -> None:
     is_correct = torch.rand(100, generator=generator(1)) < 0.85
     supervision = dd(is_correct, steps=1)

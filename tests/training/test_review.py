@@ -275,3 +275,49 @@ def test_settings_that_cannot_be(changes: dict[str, Any], message: str) -> None:
 def test_two_dropouts_are_one_too_many() -> None:
     with pytest.raises(MentorNetError, match=r"forgetting sets the student's dropout to 0.3"):
         prepared("forgetting", dropout=0.1)
+
+
+def test_names_that_are_no_text_are_refused_at_the_door() -> None:
+    """A file's name may be bytes that no text stands for; it could not be written anywhere."""
+    images = load_digits().train.rows(slice(0, 2))
+    with pytest.raises(MentorNetError, match=r"the name 'caf\\udce9.png' is not valid text"):
+        replace(images, paths=("fine – ünïcode.png", "caf\udce9.png"))
+    assert replace(images, paths=("fine – ünïcode.png", "b\u200b.png")).paths is not None
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("data.json", "{}", "data.json has no 'classes'; was it edited"),
+        ("metrics.jsonl", "{half", "metrics.jsonl is damaged"),
+        ("summary.json", "{}", "summary.json is not the summary of a run"),
+    ],
+)
+def test_files_that_were_edited(file: str, content: str, message: str, tmp_path: Path) -> None:
+    train(small(epochs=1), tmp_path)
+    (tmp_path / file).write_text(content)
+    run = RunFolder(tmp_path)
+    with pytest.raises(MentorNetError, match=message):
+        run.about(), run.read_metrics(), run.read_summary()
+
+
+def test_no_space_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mentornet import files
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*notes.txt'"):
+        files.write_text(tmp_path / "notes.txt", "much")
+
+
+def test_focal_loss_has_a_gradient_where_the_prediction_is_sure() -> None:
+    from mentornet.methods import focal_loss
+
+    logits = torch.tensor([[50.0, 0.0]], requires_grad=True)
+    for gamma in (0.0, 0.5, 1.0, 2.0):
+        (gradient,) = torch.autograd.grad(
+            focal_loss(logits, torch.tensor([0]), gamma=gamma).sum(), logits
+        )
+        assert gradient.isfinite().all()
