@@ -9,8 +9,9 @@ import torch
 from torch import nn
 
 from mentornet import MentorNetError
+from mentornet.data import load_digits
 from mentornet.randomness import generator
-from mentornet.students import STUDENTS, make_student
+from mentornet.students import STUDENTS, FastStudent, make_student
 
 
 def parameters(student: nn.Module) -> int:
@@ -100,3 +101,22 @@ def test_mistake(name: str, message: str) -> None:
 def test_a_depth_that_cannot_be() -> None:
     with pytest.raises(MentorNetError, match="depth must be 6 n"):
         make_student("resnet", channels=3, classes=10, depth=19)
+
+
+def test_the_fast_student_whitens_what_it_sees() -> None:
+    """After `prepare`, the stem's answers to random patches of the images are uncorrelated."""
+    images = load_digits().train.pixels[:500].float()
+    images = (images - images.mean()) / images.std()
+    images = images + torch.randn(images.shape, generator=generator(0)) / 10
+    student = make_student("fast", channels=1, classes=10)
+    assert isinstance(student, FastStudent)
+    before = student.stem.weight.clone()
+    student.prepare(images)
+    assert not torch.equal(student.stem.weight, before)
+    assert not student.stem.weight.requires_grad
+    with torch.no_grad():
+        answers = torch.nn.functional.conv2d(images, student.stem.weight[:4])
+    flat = answers.transpose(0, 1).flatten(1)
+    second_moment = flat @ flat.T / flat.shape[1]
+    assert torch.allclose(second_moment, torch.eye(4), atol=0.05)
+    assert torch.equal(student.stem.weight[4:], -student.stem.weight[:4])

@@ -27,32 +27,49 @@ class _Block(nn.Module):
 
 
 class FastStudent(nn.Module):
-    """A 2 × 2 stem and three blocks, the last pooled by its maximum; 0.66M parameters.
+    """A 2 × 2 stem and three blocks, the last pooled by its maximum; 1.1M parameters.
 
-    Pooling comes before the norm and the activation, so most of the work is done at a
-    quarter of the pixels. Convolutions start by passing their inputs on, and draw only the filters
-    beyond those.
+    On a CPU the first block, at nearly all pixels, costs most: it is narrow, and the others are 4
+    and 8 times as wide. Pooling comes before the norm and the activation. Convolutions start by
+    passing their inputs on, and draw only the filters beyond those. `prepare` sets the stem to
+    whiten the patches it sees, once and for all.
 
     Args:
-        channels: of the images.
+        channels: C of the images.
         classes: K.
-        width: channels of the first block; the others have twice and four times as many.
+        width: channels of the first block.
         dropout: share of the last features that is dropped.
     """
 
     def __init__(
-        self, channels: int = 3, classes: int = 10, width: int = 48, dropout: float = 0.0
+        self, channels: int = 3, classes: int = 10, width: int = 32, dropout: float = 0.0
     ) -> None:
         super().__init__()
-        self.stem = nn.Conv2d(channels, 24, 2)
+        patch = 4 * channels
+        self.stem = nn.Conv2d(channels, 2 * patch, 2)
         self.blocks = nn.Sequential(
-            _Block(24, width), _Block(width, 2 * width), _Block(2 * width, 4 * width)
+            _Block(2 * patch, width), _Block(width, 4 * width), _Block(4 * width, 8 * width)
         )
         self.dropout = nn.Dropout(dropout)
-        self.classify = nn.Linear(4 * width, classes, bias=False)
+        self.classify = nn.Linear(8 * width, classes, bias=False)
         for module in self.blocks.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.dirac_(module.weight[: module.in_channels])
+
+    @torch.no_grad()
+    def prepare(self, images: Tensor) -> None:
+        """Set the stem's filters to ± vᵀ/√(λ + ε), and keep them so.
+
+        v and λ are the eigenvectors and eigenvalues of the covariance of the 2 × 2 patches of
+        `images`, `(N, C, H, W)`: what the first block sees is then uncorrelated and of one scale,
+        which saves it epochs of learning to undo the correlation of neighbouring pixels.
+        """
+        patches = nn.functional.unfold(images, 2).transpose(1, 2).flatten(0, 1).double()
+        scale, direction = torch.linalg.eigh(patches.T @ patches / len(patches))
+        filters = (direction / (scale + 5e-4).sqrt()).T.float()
+        filters = filters.view(-1, *self.stem.weight.shape[1:])
+        self.stem.weight.copy_(torch.cat([filters, -filters]))
+        self.stem.weight.requires_grad_(False)
 
     def forward(self, images: Tensor) -> Tensor:
         """Logits `(B, K)` of images `(B, C, H, W)`."""

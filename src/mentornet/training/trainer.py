@@ -16,7 +16,7 @@ from lightning_fabric import Fabric
 from torch import Tensor
 
 from mentornet.criterion import weighted_mean
-from mentornet.data import Images
+from mentornet.data import Images, standardise
 from mentornet.errors import MentorNetError
 from mentornet.methods import Task
 from mentornet.metrics import auroc
@@ -33,6 +33,7 @@ __all__ = ["DivergedError", "Observer", "Trainer"]
 
 _DROPOUT = 3  # stream of randomness
 _EVAL_BATCH = 500
+_SEEN_BEFORE = 2000  # images that a student may look at before it is trained
 _LOOK_EVERY = 0.2  # seconds between two looks at the figures of a step
 
 
@@ -148,6 +149,8 @@ class Trainer:
         )  # fmt: skip
         smallest = len(train) // self.batches.steps
         check_student(student, train.shape, len(train.classes), batch_size=smallest)
+        if hasattr(student, "prepare"):
+            student.prepare(standardise(train.pixels[:_SEEN_BEFORE]))
         return student.to(memory_format=torch.channels_last) if channels_last else student
 
     def _maybe_compiled(self) -> torch.nn.Module:
@@ -162,7 +165,10 @@ class Trainer:
         assert settings.learning_rate is not None
         own_decay = 0.0 if self.supervision.weighs else settings.weight_decay
         groups: list[dict[str, Any]] = [
-            {"params": list(self.module.parameters()), "weight_decay": own_decay}
+            {
+                "params": [part for part in self.module.parameters() if part.requires_grad],
+                "weight_decay": own_decay,
+            }
         ]
         beside = list(self.supervision.parameters())
         if beside:
