@@ -14,6 +14,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch.nn.functional import cross_entropy
@@ -74,10 +75,11 @@ def plain_steps() -> Callable[[], None]:
     images = prepare(
         TrainConfig("cifar10", labels=LabelsConfig("uniform:0.4")), splits=splits()
     ).train
-    student = make_student("fast", channels=3, classes=10).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    sgd = torch.optim.SGD(
-        student.parameters(), lr=0.1, momentum=0.9, nesterov=True, weight_decay=5e-4
-    )
+    student: Any = make_student("fast", channels=3, classes=10)
+    student.prepare(standardise(images.pixels[:100]))  # as the trainer does: its stem is frozen
+    student = student.to(memory_format=torch.channels_last)
+    learned = [part for part in student.parameters() if part.requires_grad]
+    sgd = torch.optim.SGD(learned, lr=0.1, momentum=0.9, nesterov=True, weight_decay=5e-4)
     student.train()
 
     def batches() -> Iterator[torch.Tensor]:

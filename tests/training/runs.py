@@ -68,9 +68,13 @@ def prepared(method: str = "mentornet-pd", **changes: Any) -> Prepared:
 
 
 def outcome(folder: Path) -> tuple[dict[str, Tensor], Any]:
-    """The last student and the records of a finished run."""
+    """The last and the best student and the records of a finished run."""
     run = RunFolder(folder)
-    return run.read_weights(run.last), read_records(run.records)
+    students = {"last": run.read_weights(run.last), "best": run.read_weights(run.best)}
+    weights = {
+        f"{which} {name}": part for which in students for name, part in students[which].items()
+    }
+    return weights, read_records(run.records)
 
 
 def assert_same_outcome(one: Path, other: Path) -> None:

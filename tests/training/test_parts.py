@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ import torch
 from mentornet.config import OptimiserConfig
 from mentornet.data import load_digits
 from mentornet.records import Records, read_records, write_records
+from mentornet.training import Trainer
 from mentornet.training.batches import Batches, steps_per_epoch
 from mentornet.training.schedules import learning_rate
 from mentornet.training.weight_decay import add_weight_decay
+from tests.training.runs import METHOD_SETTINGS, prepared
 
 
 def rates(total: int = 100, **settings: object) -> list[float]:
@@ -115,17 +118,35 @@ def test_plain_training_counts_as_weight_1() -> None:
     assert records.weight_sum.tolist() == [0.0, 1.0]
 
 
-def test_state_at_most_64_bytes_a_sample() -> None:
-    """Records, the data-driven mentor's slots and the stored v together (T = 1)."""
-    from mentornet.criterion import DataDriven, Verified
-    from mentornet.curricula import SelfPaced
+@pytest.mark.parametrize("method", list(METHOD_SETTINGS))
+def test_state_at_most_64_bytes_a_sample(method: str) -> None:
+    """All tensors of a run that have a row for every sample, but the images themselves (T = 1)."""
+    if method in ("mentornet", "mentornet-dd"):
+        settings = tuple(word for word in METHOD_SETTINGS[method] if "=0" in word)
+        trainer = Trainer(prepared(method, set=settings))
+    else:
+        trainer = Trainer(prepared(method))
+    count = len(trainer.prepared.train)
+    held = {id(part): part for part in _tensors(trainer) if part.shape[:1] == (count,)}
+    held.pop(id(trainer.batches.pixels), None)
+    held.pop(id(trainer.prepared.train.pixels), None)
+    size = sum(part.numel() * part.element_size() for part in held.values()) / count
+    assert 20 <= size <= 64
 
-    count = 10_000
-    lessons = DataDriven(
-        Verified(torch.arange(100), torch.arange(100) % 2 == 0), count=count, classes=10,
-        predefined=SelfPaced(),
-    )  # fmt: skip
-    slots = lessons._slot.numel() * lessons._slot.element_size() / count
-    stored = 4
-    labels = 8
-    assert Records(count).bytes_per_sample + slots + stored + labels <= 64
+
+def _tensors(thing: object, seen: set[int] | None = None) -> Iterator[torch.Tensor]:
+    """Every tensor that can be reached from `thing`."""
+    seen = set() if seen is None else seen
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, torch.Tensor):
+        yield thing
+    elif isinstance(thing, dict):
+        for value in thing.values():
+            yield from _tensors(value, seen)
+    elif isinstance(thing, list | tuple):
+        for value in thing:
+            yield from _tensors(value, seen)
+    elif type(thing).__module__.startswith(("mentornet", "torch.nn")):
+        yield from _tensors(vars(thing), seen)

@@ -80,13 +80,7 @@ class Train:
 
     def settings(self) -> TrainConfig:
         """These options as a config."""
-        config = TrainConfig(
-            **{part.name: getattr(self, part.name) for part in fields(TrainConfig)}
-        )
-        clean = config.labels.clean
-        if clean is not None and not Path(clean).is_file():
-            raise MentorNetError(f"--clean {clean} is missing")
-        return config
+        return TrainConfig(**{part.name: getattr(self, part.name) for part in fields(TrainConfig)})
 
     def run(self) -> None:
         """Train, draw the curves, and say what came of it."""

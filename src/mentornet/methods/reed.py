@@ -77,29 +77,21 @@ class ReedSoft(Method):
 
     name: ClassVar[str] = "reed-soft"
     title: ClassVar[str] = "Reed soft"
+    loss: ClassVar[Callable[..., Tensor]] = staticmethod(reed_soft)
     beta: float = 0.95
 
     def __post_init__(self) -> None:
         _check(self.beta)
 
     def start(self, task: Task) -> Supervision:
-        return _Reed(reed_soft, self.beta)
+        return _Reed(self.loss, self.beta)
 
 
 @dataclass(frozen=True)
-class ReedHard(Method):
-    """Bootstrapping with the hard prediction; see `reed_hard`.
-
-    Args:
-        beta: β; the paper tries 0.7, 0.8, 0.9 and 0.95.
-    """
+class ReedHard(ReedSoft):
+    """Bootstrapping with the hard prediction; see `reed_hard`."""
 
     name: ClassVar[str] = "reed-hard"
     title: ClassVar[str] = "Reed hard"
+    loss: ClassVar[Callable[..., Tensor]] = staticmethod(reed_hard)
     beta: float = 0.8
-
-    def __post_init__(self) -> None:
-        _check(self.beta)
-
-    def start(self, task: Task) -> Supervision:
-        return _Reed(reed_hard, self.beta)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from mentornet.training.observer import Observer, StepFigures
 from mentornet.training.prediction import load_student, predict
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run import train
 from mentornet.training.run_folder import RunFolder
-from mentornet.training.trainer import DivergedError, Observer, StepFigures, Trainer
+from mentornet.training.trainer import DivergedError, Trainer
 
 __all__ = [
     "DivergedError",

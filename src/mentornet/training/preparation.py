@@ -152,6 +152,8 @@ def _check_method(config: TrainConfig, method: Method) -> None:
         raise MentorNetError(
             f"{method.name} has no use for verified samples; leave out --clean and --clean-count"
         )
+    if config.labels.clean is not None and not Path(config.labels.clean).is_file():
+        raise MentorNetError(f"--clean {config.labels.clean} is missing")
     own, given = method.student_dropout, config.student.dropout
     if own is not None and given not in (None, own):
         raise MentorNetError(

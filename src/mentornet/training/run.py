@@ -12,10 +12,11 @@ from mentornet.config import MachineConfig, TrainConfig, read_config
 from mentornet.data import Splits
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
+from mentornet.training.observer import Observer
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.speed import choose_machine
-from mentornet.training.trainer import Observer, Trainer
+from mentornet.training.trainer import Trainer
 
 __all__ = ["train"]
 
@@ -80,10 +81,11 @@ def _on_machine(prepared: Prepared, machine: MachineConfig) -> Prepared:
 def _begin(
     trainer: Trainer, run: RunFolder, prepared: Prepared, observer: Observer, *, resume: bool
 ) -> None:
+    run.sweep()
     if not resume:
+        run.check_free()  # once more, now that nobody else can write here
         run.start(prepared.config, prepared.train, prepared.digest)
         return
-    run.sweep()
     before, now = run.about()["threads"], torch.get_num_threads()
     if before != now:
         observer.note(

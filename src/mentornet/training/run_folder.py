@@ -27,7 +27,10 @@ from mentornet.training.checkpoints import Checkpoints
 
 __all__ = ["RunFolder"]
 
-_TEMPORARY = re.compile(r"\..*\.[0-9a-f]{16}")  # as `files.write_bytes` names them
+_TEMPORARY = re.compile(  # what `files.write_bytes` has begun and a kill has left
+    r"\.(config\.toml|data\.json|labels\.npz|metrics\.jsonl|records\.parquet|summary\.json|"
+    r"curves\.\w+|\w+\.safetensors|epoch-.*)\.[0-9a-f]{16}"
+)
 
 
 class RunFolder:
@@ -61,9 +64,9 @@ class RunFolder:
                 f"{self.path} holds a run already; add --resume to go on with it, "
                 "or choose another --out"
             )
-        self.sweep()
+        found = {entry.name for entry in self.path.iterdir()} if self.path.exists() else set()
         ours = {self.data.name, self.labels.name}  # of a run that was killed as it began
-        foreign = {entry.name for entry in self.path.iterdir()} - ours if self.path.exists() else ()
+        foreign = {name for name in found - ours if not _TEMPORARY.fullmatch(name)}
         if foreign:
             raise MentorNetError(
                 f"{self.path} is not empty (it holds {min(foreign)}); choose another --out"

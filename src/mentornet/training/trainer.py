@@ -8,60 +8,35 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor
 
 from mentornet.criterion import weighted_mean
-from mentornet.data import Images, standardise
+from mentornet.data import Images
 from mentornet.errors import MentorNetError
 from mentornet.methods import Task
 from mentornet.metrics import auroc
 from mentornet.randomness import generator, seeded
 from mentornet.records import Records, write_records
-from mentornet.students import check_student, make_student
+from mentornet.training.assembly import compiled, fresh_student, make_fabric, make_sgd
 from mentornet.training.batches import Batch, Batches, eval_batches
+from mentornet.training.observer import Observer, StepFigures
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.schedules import learning_rate
 from mentornet.training.weight_decay import add_weight_decay
 
-__all__ = ["DivergedError", "Observer", "Trainer"]
+__all__ = ["DivergedError", "Trainer"]
 
 _DROPOUT = 3  # stream of randomness
 _EVAL_BATCH = 500
-_SEEN_BEFORE = 2000  # images that a student may look at before it is trained
 _LOOK_EVERY = 0.2  # seconds between two looks at the figures of a step
 
 
 class DivergedError(MentorNetError):
     """The loss is not a number any more."""
-
-
-@dataclass(frozen=True)
-class StepFigures:
-    """Where the run is: steps done, of how many, and the figures of the last step."""
-
-    done: int
-    total: int
-    loss: float
-    mean_weight: float
-
-
-class Observer:
-    """Told what happens; this one does not care."""
-
-    def step(self, figures: StepFigures) -> None:
-        """A few times a second."""
-
-    def epoch(self, row: Mapping[str, Any]) -> None:
-        """After every epoch, with its line of `metrics.jsonl`."""
-
-    def note(self, text: str) -> None:
-        """Something worth a line."""
 
 
 class Trainer:
@@ -85,22 +60,22 @@ class Trainer:
         assert optimiser.epochs is not None
         assert optimiser.batch_size is not None
         self.epochs = optimiser.epochs
-        self.fabric = self._fabric()
+        self.fabric = make_fabric(machine, run)
         device = self.fabric.device
         train = prepared.train
-        channels_last = machine.channels_last == "on"
         self.batches = Batches(
             train, optimiser.batch_size, seed=self.config.seed,
             padding=optimiser.padding if optimiser.augment else None, device=device,
-            channels_last=channels_last,
+            channels_last=machine.channels_last == "on",
         )  # fmt: skip
         self.total_steps = self.epochs * self.batches.steps
         self.is_correct = (
             None if train.true_label is None else train.given_label == train.true_label
         )
         self.supervision = prepared.method.start(self._task(device))
-        self.module = self._student(channels_last)
-        self.student, self.optimiser = self.fabric.setup(self._maybe_compiled(), self._sgd())
+        self.module = fresh_student(prepared, smallest_batch=len(train) // self.batches.steps)
+        sgd = make_sgd(optimiser, self.module, self.supervision)
+        self.student, self.optimiser = self.fabric.setup(compiled(self.module, machine), sgd)
         self.records = Records(len(train), device)
         self.steps_done = self.epochs_done = 0
         self.seconds = 0.0
@@ -111,23 +86,6 @@ class Trainer:
         self._first_bad = torch.tensor(-1, device=device)
         self._looked = self._saved = time.monotonic()
 
-    # How the run is put together.
-
-    def _fabric(self) -> Fabric:
-        machine = self.config.machine
-        precision: Any = "bf16-mixed" if machine.precision == "bf16" else "32-true"
-        loggers: list[Any] = []
-        if machine.tensorboard and self.run is not None:
-            from lightning_fabric.loggers.tensorboard import TensorBoardLogger
-
-            loggers.append(TensorBoardLogger(self.run.path, name="tensorboard", version=""))
-        try:
-            return Fabric(
-                accelerator=machine.accelerator, devices=1, precision=precision, loggers=loggers
-            )
-        except (ValueError, RuntimeError, ImportError) as error:
-            raise MentorNetError(f"accelerator {machine.accelerator!r}: {error}") from None
-
     def _task(self, device: torch.device) -> Task:
         train, verified = self.prepared.train, self.prepared.verified
         if verified is not None:
@@ -135,47 +93,6 @@ class Trainer:
         return Task(
             count=len(train), classes=len(train.classes), total_steps=self.total_steps,
             seed=self.config.seed, device=device, verified=verified, is_correct=self.is_correct,
-        )  # fmt: skip
-
-    def _student(self, channels_last: bool) -> torch.nn.Module:
-        train, chosen = self.prepared.train, self.config.student
-        assert chosen.student is not None
-        sizes = {**chosen.sizes}
-        if self.prepared.method.student_dropout is not None:
-            sizes["dropout"] = self.prepared.method.student_dropout
-        student: Any = make_student(
-            chosen.student, channels=train.shape[0], classes=len(train.classes),
-            seed=self.config.seed, **sizes,
-        )  # fmt: skip
-        smallest = len(train) // self.batches.steps
-        check_student(student, train.shape, len(train.classes), batch_size=smallest)
-        if hasattr(student, "prepare"):
-            student.prepare(standardise(train.pixels[:_SEEN_BEFORE]))
-        return student.to(memory_format=torch.channels_last) if channels_last else student
-
-    def _maybe_compiled(self) -> torch.nn.Module:
-        student: Any = self.module
-        compiled: Any = torch.compile(student) if self.config.machine.compile == "on" else student
-        return compiled
-
-    def _sgd(self) -> torch.optim.SGD:
-        """With weights, decay is added in `step`; without, it is the optimiser's own."""
-        settings = self.config.optimiser
-        assert settings.weight_decay is not None
-        assert settings.learning_rate is not None
-        own_decay = 0.0 if self.supervision.weighs else settings.weight_decay
-        groups: list[dict[str, Any]] = [
-            {
-                "params": [part for part in self.module.parameters() if part.requires_grad],
-                "weight_decay": own_decay,
-            }
-        ]
-        beside = list(self.supervision.parameters())
-        if beside:
-            groups.append({"params": beside, "weight_decay": 0.0})
-        return torch.optim.SGD(
-            groups, lr=settings.learning_rate, momentum=settings.momentum,
-            nesterov=settings.nesterov,
         )  # fmt: skip
 
     # The ladder.

@@ -1,0 +1,86 @@
+"""The parts of a run that are made before its first step: device, student, optimiser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+from torch import nn
+
+from mentornet.config import MachineConfig, OptimiserConfig
+from mentornet.data import standardise
+from mentornet.errors import MentorNetError
+from mentornet.methods import Supervision
+from mentornet.students import check_student, make_student
+from mentornet.training.preparation import Prepared
+from mentornet.training.run_folder import RunFolder
+
+__all__ = ["compiled", "fresh_student", "make_fabric", "make_sgd"]
+
+_SEEN_BEFORE = 2000  # images that a student may look at before it is trained
+
+
+def make_fabric(machine: MachineConfig, run: RunFolder | None) -> Fabric:
+    """Device, precision and loggers as the config has them."""
+    precision: Any = "bf16-mixed" if machine.precision == "bf16" else "32-true"
+    loggers: list[Any] = []
+    if machine.tensorboard and run is not None:
+        from lightning_fabric.loggers.tensorboard import TensorBoardLogger
+
+        loggers.append(TensorBoardLogger(run.path, name="tensorboard", version=""))
+    try:
+        return Fabric(
+            accelerator=machine.accelerator, devices=1, precision=precision, loggers=loggers
+        )
+    except (ValueError, RuntimeError, ImportError) as error:
+        raise MentorNetError(f"accelerator {machine.accelerator!r}: {error}") from None
+
+
+def fresh_student(prepared: Prepared, *, smallest_batch: int) -> nn.Module:
+    """The student at its start, tried on a batch of that size and shown some images."""
+    config, train = prepared.config, prepared.train
+    assert config.student.student is not None
+    sizes = {**config.student.sizes}
+    if prepared.method.student_dropout is not None:
+        sizes["dropout"] = prepared.method.student_dropout
+    student: Any = make_student(
+        config.student.student, channels=train.shape[0], classes=len(train.classes),
+        seed=config.seed, **sizes,
+    )  # fmt: skip
+    check_student(student, train.shape, len(train.classes), batch_size=smallest_batch)
+    if hasattr(student, "prepare"):
+        student.prepare(standardise(train.pixels[:_SEEN_BEFORE]))
+    if config.machine.channels_last == "on":
+        student = student.to(memory_format=torch.channels_last)
+    return student
+
+
+def compiled(student: nn.Module, machine: MachineConfig) -> nn.Module:
+    """The student as it is run."""
+    runnable: Any = torch.compile(student) if machine.compile == "on" else student
+    return runnable
+
+
+def make_sgd(
+    settings: OptimiserConfig, student: nn.Module, supervision: Supervision
+) -> torch.optim.SGD:
+    """SGD over the student and what is learned beside it.
+
+    Where samples are weighed, the decay is added step by step (see `add_weight_decay`); where not,
+    it is the optimiser's own.
+    """
+    assert settings.weight_decay is not None
+    assert settings.learning_rate is not None
+    groups: list[dict[str, Any]] = [
+        {
+            "params": [part for part in student.parameters() if part.requires_grad],
+            "weight_decay": 0.0 if supervision.weighs else settings.weight_decay,
+        }
+    ]
+    beside = list(supervision.parameters())
+    if beside:
+        groups.append({"params": beside, "weight_decay": 0.0})
+    return torch.optim.SGD(
+        groups, lr=settings.learning_rate, momentum=settings.momentum, nesterov=settings.nesterov
+    )
