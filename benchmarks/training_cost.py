@@ -107,7 +107,7 @@ def learned(made: Trainer) -> Trainer:
     assert isinstance(supervision, InRun)
     for _ in range(made.batches.steps):
         step()
-    supervision.due = [made.steps_done]
+    supervision.learning.due = [made.steps_done]
     step()
     return made
 

@@ -7,6 +7,7 @@
 tensor([1.0000, 0.5000, 0.0000])
 """
 
+from mentornet.criterion import MentorLoss, NoiseEstimate, WeightDecay, scale_weight_decay
 from mentornet.curricula import CURRICULA, Curriculum, implied_loss, make_curriculum
 from mentornet.errors import MentorNetError
 from mentornet.features import MentorFeatures
@@ -30,7 +31,10 @@ __all__ = [
     "FitRecord",
     "Mentor",
     "MentorFeatures",
+    "MentorLoss",
     "MentorNetError",
+    "NoiseEstimate",
+    "WeightDecay",
     "__version__",
     "enumerate_features",
     "fit_curriculum",
@@ -38,4 +42,5 @@ __all__ = [
     "implied_loss",
     "make_curriculum",
     "make_mentor",
+    "scale_weight_decay",
 ]

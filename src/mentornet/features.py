@@ -151,6 +151,11 @@ class MentorFeatures:
         """Every sample `times` times in a row: row i becomes rows i·times … (i+1)·times−1."""
         return MentorFeatures(*(column.repeat_interleave(times, 0) for column in self._columns()))
 
+    def joined(self, other: MentorFeatures) -> MentorFeatures:
+        """These samples, then those."""
+        pairs = zip(self._columns(), other._columns(), strict=True)
+        return MentorFeatures(*(torch.cat(pair) for pair in pairs))
+
     def validated(self, num_classes: int | None = None) -> MentorFeatures:
         """These features, or an error that names the first value that cannot be."""
         for name, column in (("loss", self.loss), ("difference", self.difference)):

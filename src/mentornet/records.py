@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from mentornet.errors import MentorNetError
 from mentornet.files import write_bytes
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Records", "read_records", "write_records"]
 
 
-class Records:
+class Records(nn.Module):
     """The running figures of N samples, each updated whenever the sample is trained on.
 
     Attributes:
@@ -34,14 +34,24 @@ class Records:
         forgotten: how often the prediction was the given label in one epoch and not in the next.
     """
 
+    loss: Tensor
+    weight: Tensor
+    weight_sum: Tensor
+    predicted_label: Tensor
+    learned_epoch: Tensor
+    forgotten: Tensor
+    fits: Tensor
+
     def __init__(self, count: int, device: torch.device | str = "cpu") -> None:
-        self.loss = torch.full((count,), torch.nan, device=device)
-        self.weight = torch.ones(count, device=device)
-        self.weight_sum = torch.zeros(count, device=device)
-        self.predicted_label = torch.full((count,), -1, dtype=torch.int32, device=device)
-        self.learned_epoch = torch.zeros(count, dtype=torch.int32, device=device)
-        self.forgotten = torch.zeros(count, dtype=torch.int32, device=device)
-        self.fits = torch.zeros(count, dtype=torch.bool, device=device)
+        super().__init__()
+        whole = torch.zeros(count, dtype=torch.int32, device=device)
+        self.register_buffer("loss", torch.full((count,), torch.nan, device=device))
+        self.register_buffer("weight", torch.ones(count, device=device))
+        self.register_buffer("weight_sum", torch.zeros(count, device=device))
+        self.register_buffer("predicted_label", whole - 1)
+        self.register_buffer("learned_epoch", whole)
+        self.register_buffer("forgotten", whole.clone())
+        self.register_buffer("fits", whole.bool())
 
     @property
     def bytes_per_sample(self) -> float:
@@ -57,7 +67,7 @@ class Records:
         weights: Tensor | None,
         predicted_label: Tensor,
         given_label: Tensor,
-        epoch: int,
+        epoch: int | Tensor,
     ) -> None:
         """Take in one batch of that epoch (from 0); all else of shape `(B,)`."""
         self.loss[index] = losses.detach().float()
@@ -70,15 +80,6 @@ class Records:
         self.forgotten[index] += (self.fits[index] & ~fits).int()
         self.fits[index] = fits
         self.predicted_label[index] = predicted_label.int()
-
-    def state_dict(self) -> dict[str, Tensor]:
-        """All of it."""
-        return dict(vars(self))
-
-    def load_state_dict(self, state: dict[str, Tensor]) -> None:
-        """Go on from a copy of a `state_dict`."""
-        for name, value in state.items():
-            getattr(self, name).copy_(value)
 
     def save_losses(self, folder: Path, epoch: int) -> None:
         """Keep the losses of the epoch that has ended."""

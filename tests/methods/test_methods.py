@@ -125,7 +125,7 @@ def test_dd_keeps_the_predefined_mentor_unless_the_learned_one_is_better() -> No
     run(supervision, losses, 22)
     (note,) = supervision.notes()
     assert "the predefined one is used" in note
-    assert supervision.spade.rule is supervision.lessons.predefined
+    assert supervision.spade.rule is supervision.learning.lessons.predefined
     assert supervision.learned() == {}
 
 

@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from mentornet.config import OptimiserConfig
+from mentornet.criterion.weight_decay import add_weight_decay
 from mentornet.data import load_digits
 from mentornet.records import Records, read_records, write_records
 from mentornet.training import Trainer
 from mentornet.training.batches import Batches, steps_per_epoch
 from mentornet.training.schedules import learning_rate
-from mentornet.training.weight_decay import add_weight_decay
 from tests.training.runs import METHOD_SETTINGS, prepared
 
 

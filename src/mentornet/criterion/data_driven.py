@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -103,6 +104,10 @@ class DataDriven:
     it at random progresses from now to the end of that while: it has not seen them, and would
     otherwise be as good as random in the epochs to come.
 
+    Where only right labels were verified (`plays_wrong`), wrong ones are played: each verified
+    sample also stands for one with another label, whose loss is what the student gives to a class
+    that it does not predict, as often as labels are thought to be wrong.
+
     Args:
         verified: what to learn from.
         count: N, the training samples.
@@ -111,6 +116,7 @@ class DataDriven:
         history: T, how many losses of a sample the mentor reads.
         architecture: of the mentor.
         reads_label: whether the mentor sees the given label.
+        plays_wrong: whether wrong labels are to be played, as all verified ones are right.
         fit: how long and how fast it learns.
         seed: of the split, of the starting values and of the order.
     """
@@ -125,11 +131,18 @@ class DataDriven:
         history: int = 1,
         architecture: str = "bilstm",
         reads_label: bool = False,
+        plays_wrong: bool = False,
         fit: FitConfig | None = None,
         seed: int = 0,
     ) -> None:
         verified.check(count)
+        if plays_wrong and history > 1:
+            raise MentorNetError(
+                f"with right labels only a mentor reads one loss a sample, got history {history}; "
+                "verify some wrong labels too (learn_from)"
+            )
         self.verified, self.predefined, self.seed = verified, predefined, seed
+        self.plays_wrong = plays_wrong
         self.fit = fit or FitConfig(steps=600, learning_rate=0.03, evaluations=20)
         self.sizes = {
             "history": history,
@@ -146,27 +159,50 @@ class DataDriven:
         self._loss = torch.full((size + 1, history), torch.nan, device=device)
         self._difference = torch.zeros((size + 1, history), device=device)
         self._label = torch.zeros(size + 1, dtype=torch.long, device=device)
+        self._wrong = torch.full((size + 1,), torch.nan, device=device)
 
     def fresh_mentor(self) -> Mentor:
         """A mentor that has learned nothing yet."""
         return make_mentor(self.architecture, seed=self.seed, **self.sizes)
 
     @torch.no_grad()
-    def observe(self, features: MentorFeatures, index: Tensor) -> None:
-        """Remember the features of whichever of the samples at `index` are verified."""
+    def observe(self, features: MentorFeatures, index: Tensor, wrong: Tensor | None = None) -> None:
+        """Remember the features of whichever of the samples at `index` are verified.
+
+        Args:
+            features: of the batch.
+            index: which samples they are, `(B,)`.
+            wrong: what their losses would be on a class that is not predicted, `(B,)`.
+        """
         slot = self._slot[index].long()
         self._loss[slot] = features.loss.float()
         self._difference[slot] = features.difference.float()
         self._label[slot] = features.label
+        if wrong is not None:
+            self._wrong[slot] = wrong.float()
 
     @property
     def ready(self) -> bool:
         """Whether enough of the verified samples were trained on to learn from."""
-        return int((~self._loss[:-1].isnan().any(1)).sum()) >= 10
+        return int(self._seen().sum()) >= 10
 
-    def learn(self, now: int, until: int) -> tuple[Mentor | Curriculum, Outcome]:
-        """The rule to go on with, from progress `now` to `until` (percent), and what was found."""
+    def _seen(self) -> Tensor:
+        unseen = self._loss.isnan().any(1)
+        return ~(unseen | self._wrong.isnan() if self.plays_wrong else unseen)[:-1]
+
+    def learn(
+        self, now: int, until: int, noise_rate: float | None = None
+    ) -> tuple[Mentor | Curriculum, Outcome]:
+        """The rule to go on with, and what was found.
+
+        Args:
+            now: progress in percent.
+            until: the progress up to which the rule is to serve.
+            noise_rate: how often wrong labels are played, where they are.
+        """
         lesson = self._remembered(now)
+        if self.plays_wrong:
+            lesson = self._with_wrong(lesson, 0.5 if noise_rate is None else noise_rate)
         if lesson.target.bool().all():
             outcome = Outcome(now, len(lesson.target), 0.0, 0.0, "every label found right: v = 1")
             return Uniform(), outcome
@@ -188,7 +224,7 @@ class DataDriven:
         return rule, Outcome(now, len(lesson.target), error, before, used)
 
     def _remembered(self, now: int) -> Lesson:
-        seen = ~self._loss[:-1].isnan().any(1)
+        seen = self._seen()
         label = self._label[:-1][seen]
         features = MentorFeatures(
             self._loss[:-1][seen],
@@ -197,6 +233,21 @@ class DataDriven:
             torch.full_like(label, now),
         )
         return Lesson(features, self.verified.is_correct[seen].float())
+
+    def _with_wrong(self, lesson: Lesson, rate: float) -> Lesson:
+        """The same samples and, ε to 1 − ε, samples whose label is another."""
+        count = len(lesson.target)
+        played = min(round(count * rate / max(1 - rate, 1e-6)), 9 * count)
+        if played == 0:
+            return lesson
+        order = torch.randperm(count, generator=generator(self.seed, 2))
+        chosen = order.repeat(math.ceil(played / count))[:played].to(lesson.target.device)
+        loss = self._wrong[:-1][self._seen()][chosen, None]
+        right = lesson.features.rows(chosen)
+        wrong = replace(right, loss=loss, difference=right.difference - right.loss + loss)
+        return Lesson(
+            lesson.features.joined(wrong), torch.cat([lesson.target, torch.zeros_like(loss[:, 0])])
+        )
 
     def _split(self, lesson: Lesson) -> tuple[Lesson, Lesson, Lesson]:
         """What is learned from, what says when to stop, what is judged on."""
@@ -223,6 +274,7 @@ class DataDriven:
             "loss": self._loss[:-1].clone(),
             "difference": self._difference[:-1].clone(),
             "label": self._label[:-1].clone(),
+            "wrong": self._wrong[:-1].clone(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -230,6 +282,16 @@ class DataDriven:
         self._loss[:-1] = state["loss"]
         self._difference[:-1] = state["difference"]
         self._label[:-1] = state["label"]
+        self._wrong[:-1] = state["wrong"]
+
+    def to(self, device: torch.device | str) -> DataDriven:
+        """Go to that device."""
+        self.verified = self.verified.to(device)
+        for name in ("_slot", "_loss", "_difference", "_label", "_wrong"):
+            setattr(self, name, getattr(self, name).to(device))
+        if isinstance(self.predefined, Mentor):
+            self.predefined.to(device)
+        return self
 
 
 @torch.no_grad()

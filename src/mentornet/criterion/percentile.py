@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["PercentileEMA"]
+__all__ = ["PercentileEMA", "check_pace"]
 
 
 class PercentileEMA(nn.Module):
@@ -30,18 +30,37 @@ class PercentileEMA(nn.Module):
 
     def __init__(self, percentile: float = 0.75, decay: float = 0.95) -> None:
         super().__init__()
-        if not 0 <= percentile <= 1:
-            hint = f"; did you mean {percentile / 100:g}?" if 1 < percentile <= 100 else ""
-            raise MentorNetError(f"percentile must be in [0, 1], got {percentile:g}{hint}")
-        if not 0 <= decay < 1:
-            raise MentorNetError(f"decay must be in [0, 1), got {decay:g}")
+        check_pace(percentile, decay)
         self.percentile, self.decay = percentile, decay
         self.register_buffer("value", torch.tensor(torch.nan))  # until the first batch
 
     @torch.no_grad()
-    def update(self, losses: Tensor) -> Tensor:
-        """Take in the losses of a batch, `(B,)`, and return ℓ_pt, a scalar."""
-        level = torch.quantile(losses.float(), self.percentile)
+    def update(
+        self,
+        losses: Tensor,
+        label: Tensor | None = None,  # noqa: ARG002
+        *,
+        percentile: Tensor | None = None,
+    ) -> Tensor:
+        """Take in the losses of a batch, `(B,)`, and return ℓ_pt, a scalar.
+
+        Args:
+            losses: ℓ; those that are NaN do not count.
+            label: not looked at; see `ClassPercentile`.
+            percentile: p for this batch in place of the usual one, a scalar.
+        """
+        at = self.percentile if percentile is None else percentile.float()
+        level = torch.nanquantile(losses.float(), at)
         moved = self.value * self.decay + level * (1 - self.decay)
-        self.value = torch.where(self.value.isnan(), level, moved)
+        moved = torch.where(self.value.isnan(), level, moved)
+        self.value = torch.where(level.isnan(), self.value, moved)
         return self.value
+
+
+def check_pace(percentile: float, decay: float) -> None:
+    """Raise unless p and d can be what they are."""
+    if not 0 <= percentile <= 1:
+        hint = f"; did you mean {percentile / 100:g}?" if 1 < percentile <= 100 else ""
+        raise MentorNetError(f"percentile must be in [0, 1], got {percentile:g}{hint}")
+    if not 0 <= decay < 1:
+        raise MentorNetError(f"decay must be in [0, 1), got {decay:g}")

@@ -11,9 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from mentornet.criterion.class_percentile import ClassPercentile
 from mentornet.criterion.draws import hashed_uniform
 from mentornet.criterion.history import LossHistory
-from mentornet.criterion.percentile import PercentileEMA
+from mentornet.criterion.percentile import PercentileEMA, check_pace
 from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
 from mentornet.features import EPOCHS, MentorFeatures
@@ -42,7 +43,7 @@ class SpadeConfig:
     drop: float = 0.0
 
     def __post_init__(self) -> None:
-        PercentileEMA(self.percentile, self.decay)  # says so if they cannot be
+        check_pace(self.percentile, self.decay)
         for name in ("burn_in", "burn_in_drop", "drop"):
             value = getattr(self, name)
             if not 0 <= value <= 1:
@@ -74,6 +75,7 @@ class Spade(nn.Module):
             that read fewer get the newest.
         half_history: keep them as float16.
         explicit: whether to use the curriculum's G; needs sample indices.
+        by_class: K, to have ℓ_pt of each class for itself; see `ClassPercentile`.
         seed: of the draws of burn-in, which a sample's index decides where it is given.
     """
 
@@ -90,6 +92,7 @@ class Spade(nn.Module):
         history: int = 1,
         half_history: bool = False,
         explicit: bool = False,
+        by_class: int | None = None,
         seed: int = 0,
     ) -> None:
         super().__init__()
@@ -98,7 +101,11 @@ class Spade(nn.Module):
         self.config = config or SpadeConfig()
         self.total_steps, self.seed = total_steps, seed
         self._rule = (rule,)  # in a tuple, so that Θ is no part of this module's state
-        self.level = PercentileEMA(self.config.percentile, self.config.decay)
+        self.level: PercentileEMA | ClassPercentile = (
+            PercentileEMA(self.config.percentile, self.config.decay)
+            if by_class is None
+            else ClassPercentile(by_class, self.config.percentile)
+        )
         self.register_buffer("step", torch.zeros((), dtype=torch.long))
         steps = max(history, history_of(rule))
         self.history: LossHistory | None = None
@@ -122,9 +129,11 @@ class Spade(nn.Module):
     @property
     def epoch(self) -> int:
         """Progress in percent, 0–99; on an accelerator this waits."""
-        return int(self._progress())
+        return int(self.progress)
 
-    def _progress(self) -> Tensor:
+    @property
+    def progress(self) -> Tensor:
+        """The same as a scalar that nobody waits for."""
         return (self.step * EPOCHS // self.total_steps).clamp(max=EPOCHS - 1)
 
     def _apply(self, fn: Any, recurse: bool = True) -> Spade:
@@ -135,16 +144,28 @@ class Spade(nn.Module):
 
     @torch.no_grad()
     def features(
-        self, losses: Tensor, label: Tensor, index: Tensor | None = None
+        self,
+        losses: Tensor,
+        label: Tensor,
+        index: Tensor | None = None,
+        *,
+        percentile: Tensor | None = None,
     ) -> MentorFeatures:
-        """φ of a batch (step 4), which also moves ℓ_pt and the history."""
-        level = self.level.update(losses)
+        """φ of a batch (step 4), which also moves ℓ_pt and the history.
+
+        Args:
+            losses: ℓ, `(B,)`.
+            label: the given labels, `(B,)`.
+            index: which samples they are, `(B,)`; for a history.
+            percentile: p of ℓ_pt from here on, in place of the set one.
+        """
+        level = self.level.update(losses, label, percentile=percentile)
         difference = losses - level
         if self.history is None:
             loss_steps, difference_steps = losses[:, None], difference[:, None]
         else:
             loss_steps, difference_steps = self.history.push(_given(index), losses, difference)
-        epoch = self._progress().expand(len(losses))
+        epoch = self.progress.expand(len(losses))
         return MentorFeatures(loss_steps, difference_steps, label, epoch)
 
     @torch.no_grad()
@@ -157,6 +178,8 @@ class Spade(nn.Module):
         learning_rate: float = 1.0,
     ) -> Tensor:
         """The weights v of a batch, `(B,)`, without gradient; counts as one step.
+
+        A loss that is no finite number has weight 0 and leaves no trace.
 
         Args:
             losses: ℓ, `(B,)`.
@@ -184,7 +207,7 @@ class Spade(nn.Module):
             draws = hashed_uniform(self.seed, self.step, ids)
             weight = sample_weights(weight, draws, drop_rate=drop, burn_in=starting)
         self.step = self.step + 1
-        return weight
+        return torch.where(features.current_loss.isfinite(), weight, 0.0)
 
     def _by_gradient(self, features: MentorFeatures, index: Tensor, rate: float) -> Tensor:
         assert self.stored is not None
@@ -195,6 +218,7 @@ class Spade(nn.Module):
             objective = free * features.current_loss + self.rule.penalty(free, features)
             (gradient,) = torch.autograd.grad(objective.sum(), free)
         moved = (weight.detach() - rate * gradient).clamp(0, 1)
+        moved = torch.where(moved.isnan(), weight.detach(), moved)
         self.stored[index] = moved.to(self.stored.dtype)
         return moved
 

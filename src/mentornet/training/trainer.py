@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from mentornet.criterion import weighted_mean
+from mentornet.criterion.weight_decay import add_weight_decay
 from mentornet.data import Images
 from mentornet.errors import MentorNetError
 from mentornet.methods import Task
@@ -26,7 +27,6 @@ from mentornet.training.observer import Observer, StepFigures
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.schedules import learning_rate
-from mentornet.training.weight_decay import add_weight_decay
 
 __all__ = ["DivergedError", "Trainer"]
 

@@ -1,0 +1,367 @@
+"""The drop-in: where `nn.CrossEntropyLoss()` stood, a loss that knows whom to trust."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+from mentornet.criterion.data_driven import DataDriven, Verified
+from mentornet.criterion.noise_rate import NoiseEstimate, NoiseRate
+from mentornet.criterion.per_sample import (
+    check_index,
+    check_labels,
+    judge,
+    one_each,
+    weighted_nll,
+)
+from mentornet.criterion.relearning import Relearning
+from mentornet.criterion.spade import Spade, SpadeConfig, weighted_mean
+from mentornet.curricula import Curriculum, MentorNetPD, Uniform
+from mentornet.errors import MentorNetError
+from mentornet.mentors import Mentor, load_mentor
+from mentornet.mentors.store import shipped
+from mentornet.names import did_you_mean
+from mentornet.records import Records
+
+__all__ = ["AUTO", "MentorLoss"]
+
+AUTO = "auto"
+_AVERAGED = 0.2  # share of training that the noise rate is averaged over
+_SETTLED = 0.1  # share of training before which the student knows too little to judge labels
+
+
+class MentorLoss(nn.Module):
+    """(1/B) Σ v ℓ with the weights v of a mentor (Eq. 1, Algorithm 1), for any training loop.
+
+    Put it where `nn.CrossEntropyLoss()` is. Each call in training mode is one step of SPADE; in
+    eval mode it is the plain loss and changes nothing. The state is in `state_dict`, so a run
+    that is saved with it and restored goes on bit for bit.
+
+    With "auto", the default, no noise rate has to be known: the share ε of wrong labels is
+    estimated as training goes (see `NoiseRate`), and the weights are those of the paper's
+    predefined curriculum around the percentile 1 − ε of the losses. The student needs some
+    training before its losses say anything, so until burn-in ends, and in the first tenth in any
+    case, every sample counts.
+
+    Args:
+        mentor: "auto"; "uniform" for v = 1; a name that ships ("pd", "dd-cifar10-40", …); a
+            folder; a `Mentor` or a `Curriculum`.
+        total_steps: how often it will be called in training: epochs × batches, gradient
+            accumulation counted call by call. Progress is measured by it.
+        burn_in: share of training before the mentor is listened to; 0 for none.
+        samples: N, the size of the training set, if calls name their samples by `index=`: for
+            mentors that look back, explicit G, verified samples, and records of every sample.
+        by_class: K, to compare each sample with its own class, so that rare classes are not
+            starved; see `ClassPercentile`.
+        percentile: p of ℓ_pt, in [0, 1]; "auto" finds its own.
+        burn_in_drop: share of samples that burn-in leaves out at random.
+        explicit: a projected gradient step on stored weights (Algorithm 1, step 9); the mentor
+            is then a `Curriculum` of known G.
+        clean_index: samples whose labels are known to be right; a mentor is learned from them as
+            training goes. See `learn_from` for samples of both kinds.
+        updates: when it is (re-)learned, as shares of training; the paper's are 0.21 and 0.75.
+        label_smoothing: as in `nn.CrossEntropyLoss`; the mentor sees the plain losses.
+        class_weight: `weight` of `nn.CrossEntropyLoss`, `(K,)`; the same holds.
+        seed: of all draws.
+
+    >>> criterion = MentorLoss(total_steps=1000)
+    >>> logits = torch.tensor([[4.0, 0.0], [0.0, 3.0]], requires_grad=True)
+    >>> loss = criterion(logits, torch.tensor([0, 0]))
+    >>> loss.backward()
+    >>> criterion.weights  # burn-in
+    tensor([1., 1.])
+    """
+
+    class_weight: Tensor | None
+    tally: Tensor
+    bad_samples: Tensor
+
+    def __init__(
+        self,
+        mentor: str | Path | Mentor | Curriculum = AUTO,
+        total_steps: int | None = None,
+        burn_in: float = 0.2,
+        *,
+        samples: int | None = None,
+        by_class: int | None = None,
+        percentile: float = SpadeConfig.percentile,
+        burn_in_drop: float = 0.0,
+        explicit: bool = False,
+        clean_index: Sequence[int] | Tensor | None = None,
+        updates: tuple[float, ...] = (0.21, 0.75),
+        label_smoothing: float = 0.0,
+        class_weight: Tensor | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        if total_steps is None:
+            raise MentorNetError(
+                "total_steps is missing: how often will the loss be called in training? "
+                "Usually epochs * len(loader)"
+            )
+        if not 0 <= label_smoothing <= 1:
+            raise MentorNetError(f"label_smoothing must be in [0, 1], got {label_smoothing:g}")
+        self.finds_rate = isinstance(mentor, str) and mentor == AUTO
+        self.samples, self.updates, self.seed = samples, updates, seed
+        self.label_smoothing = label_smoothing
+        self.register_buffer("class_weight", class_weight, persistent=False)
+        self.spade = Spade(
+            _rule(mentor), total_steps=total_steps, count=samples, explicit=explicit,
+            config=SpadeConfig(percentile, burn_in=burn_in, burn_in_drop=burn_in_drop),
+            by_class=by_class, seed=seed,
+        )  # fmt: skip
+        self._settled = max(burn_in, _SETTLED) * total_steps
+        self.noise = NoiseRate(_AVERAGED * total_steps)
+        self.records = None if samples is None else Records(samples)
+        self.learning: Relearning | None = None
+        self.weights = torch.ones(0)
+        self.register_buffer("bad_samples", torch.zeros((), dtype=torch.long))
+        self.register_buffer("tally", torch.zeros(2), persistent=False)
+        self._calls = 0
+        self.register_load_state_dict_post_hook(_count_on)
+        if clean_index is not None:
+            index = torch.as_tensor(clean_index)
+            self._learn(Verified(index.long(), torch.ones(len(index)).bool()), plays_wrong=True)
+
+    # The two forms.
+
+    def forward(
+        self,
+        logits: Tensor | None = None,
+        labels: Tensor | None = None,
+        *,
+        index: Tensor | None = None,
+        losses: Tensor | None = None,
+    ) -> Tensor:
+        """The weighted loss of a batch, a scalar.
+
+        Args:
+            logits: `(B, K)`, or `(B, K, …)` for images of labels.
+            labels: the given labels, `(B,)` or `(B, …)`, int64. In images of labels −100 marks
+                places that have none, and a sample's loss is the mean over its other places.
+            index: which training samples these are, `(B,)`; needed with `samples=`.
+            losses: your own loss in place of logits, unreduced: `(B,)`, or `(B, …)`, of which the
+                mean over all but the first axis is taken. Labels are then needed for `by_class`
+                only.
+        """
+        if losses is not None and logits is None:
+            return self._of_losses(losses, labels, index)
+        if logits is None or losses is not None:
+            raise MentorNetError("give logits and labels, or losses=, one of the two")
+        if labels is None:
+            raise MentorNetError("labels are missing: criterion(logits, labels)")
+        check_labels(logits, labels)
+        if not self.training:
+            return F.cross_entropy(
+                logits, labels, self.class_weight, label_smoothing=self.label_smoothing
+            )
+        judged = judge(logits, labels, seed=self.seed, step=self.spade.step)
+        label = labels if labels.ndim == 1 else torch.zeros_like(judged.predicted)
+        weights = self._step(judged.losses, label, index, judged.wrong, judged.predicted)
+        return weighted_nll(
+            judged.log_p, labels, weights,
+            smoothing=self.label_smoothing, class_weight=self.class_weight,
+        )  # fmt: skip
+
+    def _of_losses(self, losses: Tensor, labels: Tensor | None, index: Tensor | None) -> Tensor:
+        each = one_each(losses)
+        if not self.training:
+            return each.mean()
+        weights = self.weigh(each, labels, index=index)
+        return weighted_mean(weights, each.masked_fill(~each.detach().isfinite(), 0.0))
+
+    def weigh(
+        self, losses: Tensor, labels: Tensor | None = None, *, index: Tensor | None = None
+    ) -> Tensor:
+        """The weights v alone, `(B,)`, for a loop that sums up by itself; counts as one step."""
+        losses = one_each(losses).detach()
+        if labels is None:
+            if isinstance(self.spade.rule, Mentor) and self.spade.rule.config.use_label:
+                raise MentorNetError("labels are missing: this mentor reads them")
+            labels = torch.zeros(len(losses), dtype=torch.long, device=losses.device)
+        elif labels.shape != losses.shape:
+            raise MentorNetError(
+                f"one label a loss: got {tuple(labels.shape)} labels and {tuple(losses.shape)} "
+                "losses"
+            )
+        losses = losses.masked_fill(~losses.isfinite(), torch.nan)
+        return self._step(losses, labels, index, None, torch.full_like(labels, -1))
+
+    def _step(
+        self,
+        losses: Tensor,
+        labels: Tensor,
+        index: Tensor | None,
+        wrong: Tensor | None,
+        predicted: Tensor,
+    ) -> Tensor:
+        """One step of SPADE on losses where NaN marks what is no number."""
+        self._check(losses, index)
+        spade, noise = self.spade, self.noise
+        settled = spade.step >= self._settled
+        rate = noise.update(losses, wrong, settled=settled)
+        percentile = 1 - torch.where(settled, rate, 0.0) if self.finds_rate else None
+        if self.learning is not None and not torch.compiler.is_compiling():
+            self.learning.learn_if_due(self._rate_now)
+        features = spade.features(losses, labels, index, percentile=percentile)
+        if self.learning is not None and index is not None:
+            self.learning.observe(features, index, wrong)
+        weights = spade.weigh_features(features, index)
+        if self.records is not None and index is not None:
+            self.records.add(index, losses, weights, predicted, labels, spade.progress)
+        self.weights = weights
+        self.bad_samples = self.bad_samples + losses.isnan().sum()
+        self.tally = self.tally + torch.stack([weights.mean(), torch.ones_like(weights[0])])
+        return weights
+
+    # What it knows.
+
+    def noise_estimate(self) -> NoiseEstimate:
+        """The share of wrong labels as it looks by now, with an interval and what it assumes.
+
+        It can be asked under any mentor; best at the end of training.
+        """
+        return self.noise.estimate()
+
+    def figures(self) -> dict[str, float]:
+        """What is worth a line in the log; on an accelerator this waits, so not at every step.
+
+        Mean weight and share of samples used (v > ½) in the last batch, ℓ_pt, the noise rate,
+        progress in percent, and how many samples so far had logits that are no numbers.
+        """
+        weights = self.weights if len(self.weights) else torch.ones(1)
+        return {
+            "mean_weight": weights.mean().item(),
+            "data_used": (weights > 0.5).float().mean().item(),
+            "loss_percentile": self.spade.level.value.item(),
+            "noise_rate": self.noise.rate.item(),
+            "progress": float(self.spade.epoch),
+            "bad_samples": float(self.bad_samples.item()),
+        }
+
+    def take_mean_weight(self) -> Tensor:
+        """The mean of v since this was last asked, a scalar; 1 if there was none."""
+        total, calls = self.tally
+        self.tally = torch.zeros_like(self.tally)
+        return torch.where(calls > 0, total / calls.clamp(min=1), 1.0)
+
+    # A mentor of your own.
+
+    def learn_from(
+        self, index: Sequence[int] | Tensor, is_correct: Sequence[bool] | Tensor
+    ) -> None:
+        """Learn the mentor from samples that somebody has looked at (MentorNet DD).
+
+        It is learned at `updates` from the losses that the student has on them, and used if it
+        judges those held out better than the mentor that is there now. `notes` tells. The samples
+        are trained on like all others. To restore such a criterion, call this with the same
+        samples before `load_state_dict`.
+
+        Args:
+            index: which samples were verified, `(M,)`, at least 10, of both kinds.
+            is_correct: whether the given label of each is right, `(M,)`.
+        """
+        verified = Verified(torch.as_tensor(index).long(), torch.as_tensor(is_correct))
+        self._learn(verified, plays_wrong=False)
+
+    def learn_if_due(self) -> bool:
+        """Learn if it is time, and say so; only loops that compile the criterion call this."""
+        if self.learning is None:
+            return False
+        self.learning.steps = int(self.spade.step)
+        return self.learning.learn_if_due(self._rate_now)
+
+    @property
+    def notes(self) -> list[str]:
+        """What came of each lesson so far."""
+        return [] if self.learning is None else list(self.learning.notes)
+
+    def _learn(self, verified: Verified, *, plays_wrong: bool) -> None:
+        if self.samples is None:
+            raise MentorNetError(
+                "verified samples need the size of the training set: MentorLoss(samples=N), and "
+                "index= at each call"
+            )
+        lessons = DataDriven(
+            verified, count=self.samples, predefined=self.spade.rule, classes=1,
+            plays_wrong=plays_wrong, seed=self.seed,
+        )  # fmt: skip
+        self.learning = Relearning(self.spade, lessons, self.updates)
+        self.learning.to(self.spade.step.device)
+
+    @property
+    def _rate_now(self) -> float:
+        return (
+            self.noise.rate.item() if self.learning and self.learning.lessons.plays_wrong else 0.0
+        )
+
+    # The door.
+
+    def _check(self, losses: Tensor, index: Tensor | None) -> None:
+        if index is None:
+            if self.samples is not None:
+                raise MentorNetError(
+                    "index is missing: with samples= each call names its samples, "
+                    "criterion(logits, labels, index=index)"
+                )
+        else:
+            check_index(index, len(losses), self.samples)
+        if torch.compiler.is_compiling():
+            return
+        if self._calls == self.spade.total_steps:
+            warnings.warn(
+                f"MentorLoss was told of {self.spade.total_steps} steps and goes on at progress "
+                "99; total_steps is epochs * len(loader)",
+                stacklevel=4,
+            )
+        self._calls += 1
+        if losses.device.type == "cpu":
+            self._check_finite(losses)
+
+    def _check_finite(self, losses: Tensor) -> None:
+        bad = losses.isnan()
+        if not bad.any():
+            return
+        if bad.all():
+            raise MentorNetError(
+                f"all {len(losses)} losses of the batch are NaN or infinite, at step "
+                f"{int(self.spade.step)}; did the student diverge? Try a lower learning rate"
+            )
+        if self.bad_samples == 0:
+            warnings.warn(
+                f"{int(bad.sum())} of {len(losses)} losses are NaN or infinite; their weight is 0. "
+                'figures()["bad_samples"] counts on',
+                stacklevel=5,
+            )
+
+    def extra_repr(self) -> str:
+        rule = self.spade.rule
+        name = AUTO if self.finds_rate else rule.name
+        return f"mentor={name!r}, total_steps={self.spade.total_steps}, samples={self.samples}"
+
+
+def _rule(mentor: str | Path | Mentor | Curriculum) -> Mentor | Curriculum:
+    if isinstance(mentor, Mentor | Curriculum):
+        return mentor
+    if mentor == AUTO:
+        return MentorNetPD()
+    if mentor == Uniform.name:
+        return Uniform()
+    if isinstance(mentor, str) and not Path(mentor).is_dir() and mentor not in shipped():
+        known = [AUTO, *shipped()]
+        raise MentorNetError(
+            f"no mentor {mentor!r}: neither a folder nor a known name; "
+            f"{did_you_mean(mentor, known)}"
+        )
+    return load_mentor(mentor)
+
+
+def _count_on(module: nn.Module, _: Any) -> None:
+    assert isinstance(module, MentorLoss)
+    module._calls = int(module.spade.step)

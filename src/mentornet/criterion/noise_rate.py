@@ -1,0 +1,124 @@
+"""How many labels are wrong, estimated from the losses while the student trains.
+
+The losses of a batch come from two kinds of samples, f = (1 − ε) f_right + ε f_wrong, and ε is
+wanted. Where the student's probabilities are known, so is f_wrong: it is what the loss would be on
+a class that the student does not predict. Where only losses are known, f is taken to be two bells.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.criterion.loss_histogram import BINS, LossHistogram
+from mentornet.criterion.two_bells import TwoBells
+
+__all__ = ["NoiseEstimate", "NoiseRate"]
+
+_ANY_CLASS = (
+    "a wrong label is any other class with equal chance, and the student does not know it by heart"
+)
+_BEYOND = 0.75  # of the losses on wrong labels lies beyond where the tails are compared
+_TWO_BELLS = "the losses of right and of wrong labels are two normal distributions"
+
+
+@dataclass(frozen=True)
+class NoiseEstimate:
+    """The estimated share of wrong labels.
+
+    Attributes:
+        rate: ε, in [0, 1].
+        low: the lower end of what is plausible.
+        high: the upper end.
+        assumes: what must hold for it to mean anything.
+    """
+
+    rate: float
+    low: float
+    high: float
+    assumes: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rate:.0%} of the labels look wrong ({self.low:.0%} to {self.high:.0%}), "
+            f"if {self.assumes}"
+        )
+
+
+class NoiseRate(nn.Module):
+    """ε = P(ℓ > m) / P(ℓ_wrong > m), m being exceeded by ¾ of ℓ_wrong; or the larger of two bells.
+
+    Right labels have small losses once the student has learned a little, so beyond m there are
+    nearly only wrong ones, and three quarters of all of them. Before that ε comes out far too
+    large; from when the student has settled on, it is averaged over a while.
+
+    Args:
+        while_: steps that ε is averaged over, about.
+        decay: by which older batches count less in the distributions.
+    """
+
+    rate: Tensor
+    knows_wrong: Tensor
+
+    def __init__(self, while_: float = 100.0, decay: float = 0.98) -> None:
+        super().__init__()
+        self.smooth = 1 / max(while_, 1.0)
+        self.given = LossHistogram(decay=decay)
+        self.wrong = LossHistogram(decay=decay)
+        self.bells = TwoBells(self.given.edges)
+        self.register_buffer("rate", torch.zeros(()))
+        self.register_buffer("knows_wrong", torch.tensor(False))
+
+    @torch.no_grad()
+    def update(self, losses: Tensor, wrong: Tensor | None, *, settled: Tensor) -> Tensor:
+        """Take in a batch, and return ε, a scalar in [0, 1].
+
+        Args:
+            losses: ℓ on the given labels, `(B,)`; NaN does not count.
+            wrong: ℓ on labels that are surely wrong, `(B,)`, or None if nobody knows.
+            settled: whether the student has learned enough, a boolean scalar.
+        """
+        self.given.update(losses)
+        if wrong is None:
+            now = self.bells.update(self.given.shares()[0])
+        else:
+            self.wrong.update(wrong)
+            self.knows_wrong = torch.ones_like(self.knows_wrong)
+            now = _tail_ratio(self.given.shares()[0], self.wrong.shares()[0], _BEYOND)
+        moved = self.rate + self.smooth * (now - self.rate)
+        self.rate = torch.where(settled, moved, now)
+        return self.rate
+
+    def estimate(self) -> NoiseEstimate:
+        """What is known by now; on an accelerator this waits.
+
+        The interval covers the average and the estimates of now at three places of the tail, and
+        two standard errors of as many samples as are remembered.
+        """
+        candidates = [self.rate.item()]
+        seen = self.given.counts.sum().item()
+        if self.knows_wrong:
+            given, wrong = self.given.shares()[0], self.wrong.shares()[0]
+            candidates += [_tail_ratio(given, wrong, share).item() for share in (0.25, 0.5, 0.75)]
+        elif seen:
+            candidates.append(self.bells.rate().item())
+        rate = candidates[0]
+        error = math.sqrt(max(rate * (1 - rate), 0.01) / max(seen, 1))
+        return NoiseEstimate(
+            rate,
+            max(0.0, min(candidates) - 2 * error),
+            min(1.0, max(candidates) + 2 * error),
+            _ANY_CLASS if self.knows_wrong else _TWO_BELLS,
+        )
+
+
+def _tail_ratio(given: Tensor, wrong: Tensor, share: float) -> Tensor:
+    """P(ℓ > m) / P(ℓ_wrong > m) where about `share` of ℓ_wrong lies beyond m."""
+    beyond_given, beyond_wrong = (part.flip(0).cumsum(0).flip(0) for part in (given, wrong))
+    at = ((beyond_wrong >= share).sum() - 1).clamp(0, BINS - 1)
+    at = at.unsqueeze(0)
+    ratio = beyond_given.gather(0, at) / beyond_wrong.gather(0, at).clamp(min=1e-12)
+    return ratio[0].clamp(0, 1)

@@ -1,0 +1,54 @@
+"""A mixture of two normal distributions, fitted to a histogram as it changes."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["TwoBells"]
+
+_SEPARATE = 2.0  # |μ₂ − μ₁| in units of the mean spread, below which there is only one bell
+_ROUNDS = 2  # of expectation and maximisation, at each look
+
+
+class TwoBells(nn.Module):
+    """f(ℓ) = (1 − ε) N(ℓ; μ₁, σ₁) + ε N(ℓ; μ₂, σ₂), μ₁ < μ₂, by two rounds of EM a look.
+
+    Between two looks the histogram changes little, so that few rounds keep up with it.
+
+    Args:
+        edges: the losses between the bins, `(E,)`.
+    """
+
+    parameters_: Tensor
+    centres: Tensor
+
+    def __init__(self, edges: Tensor) -> None:
+        super().__init__()
+        middle = torch.cat([edges[:1] / 2, (edges[1:] + edges[:-1]) / 2, edges[-1:]])
+        self.register_buffer("centres", middle, persistent=False)
+        start = torch.tensor([[0.5, 0.5], [0.5, 4.0], [0.5, 2.0]])  # shares, means, spreads
+        self.register_buffer("parameters_", start)
+
+    @torch.no_grad()
+    def update(self, shares: Tensor) -> Tensor:
+        """Fit to the histogram `shares`, `(E + 1,)`, and return ε, a scalar."""
+        part, mean, spread = self.parameters_
+        for _ in range(_ROUNDS):
+            away = (self.centres[:, None] - mean) / spread
+            density = part / spread * torch.exp(-0.5 * away**2) + 1e-20
+            weight = density / density.sum(1, keepdim=True) * shares[:, None]
+            total = weight.sum(0).clamp(min=1e-6)
+            part = total / total.sum()
+            mean = (weight * self.centres[:, None]).sum(0) / total
+            spread = ((weight * (self.centres[:, None] - mean) ** 2).sum(0) / total).sqrt()
+            spread = spread.clamp(min=0.05)
+        self.parameters_ = torch.stack([part, mean, spread])
+        return self.rate()
+
+    def rate(self) -> Tensor:
+        """ε, the share of the bell of larger losses; 0 while the two are one."""
+        part, mean, spread = self.parameters_
+        apart = (mean[1] - mean[0]).abs() >= _SEPARATE * spread.square().mean().sqrt()
+        larger = torch.where(mean[1] >= mean[0], part[1], part[0])
+        return torch.where(apart, larger, torch.zeros_like(larger))
