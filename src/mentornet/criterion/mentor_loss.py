@@ -32,7 +32,9 @@ from mentornet.records import Records
 __all__ = ["AUTO", "MentorLoss"]
 
 AUTO = "auto"
-_AVERAGED = 0.2  # share of training that the noise rate is averaged over
+_AVERAGED = 0.5  # share of training that the noise rate is averaged over
+_MARGIN = 1.1  # "auto" leaves out this many times the estimated share of wrong labels
+_MOST = 0.95  # and at most this share of the samples
 _SETTLED = 0.1  # share of training before which the student knows too little to judge labels
 
 
@@ -60,7 +62,8 @@ class MentorLoss(nn.Module):
         by_class: K, to compare each sample with its own class, so that rare classes are not
             starved; see `ClassPercentile`.
         percentile: p of ℓ_pt, in [0, 1]; "auto" finds its own.
-        burn_in_drop: share of samples that burn-in leaves out at random.
+        burn_in_drop: share of samples that burn-in leaves out at random, so that fewer labels are
+            learned by heart meanwhile.
         explicit: a projected gradient step on stored weights (Algorithm 1, step 9); the mentor
             is then a `Curriculum` of known G.
         clean_index: samples whose labels are known to be right; a mentor is learned from them as
@@ -70,7 +73,7 @@ class MentorLoss(nn.Module):
         class_weight: `weight` of `nn.CrossEntropyLoss`, `(K,)`; the same holds.
         seed: of all draws.
 
-    >>> criterion = MentorLoss(total_steps=1000)
+    >>> criterion = MentorLoss(total_steps=1000, burn_in_drop=0.0)
     >>> logits = torch.tensor([[4.0, 0.0], [0.0, 3.0]], requires_grad=True)
     >>> loss = criterion(logits, torch.tensor([0, 0]))
     >>> loss.backward()
@@ -91,7 +94,7 @@ class MentorLoss(nn.Module):
         samples: int | None = None,
         by_class: int | None = None,
         percentile: float = SpadeConfig.percentile,
-        burn_in_drop: float = 0.0,
+        burn_in_drop: float = SpadeConfig.burn_in_drop,
         explicit: bool = False,
         clean_index: Sequence[int] | Tensor | None = None,
         updates: tuple[float, ...] = (0.21, 0.75),
@@ -116,7 +119,8 @@ class MentorLoss(nn.Module):
             config=SpadeConfig(percentile, burn_in=burn_in, burn_in_drop=burn_in_drop),
             by_class=by_class, seed=seed,
         )  # fmt: skip
-        self._settled = max(burn_in, _SETTLED) * total_steps
+        self._settled = _SETTLED * total_steps
+        self._listens = max(burn_in, _SETTLED) * total_steps
         self.noise = NoiseRate(_AVERAGED * total_steps)
         self.records = None if samples is None else Records(samples)
         self.learning: Relearning | None = None
@@ -204,9 +208,8 @@ class MentorLoss(nn.Module):
         """One step of SPADE on losses where NaN marks what is no number."""
         self._check(losses, index)
         spade, noise = self.spade, self.noise
-        settled = spade.step >= self._settled
-        rate = noise.update(losses, wrong, settled=settled)
-        percentile = 1 - torch.where(settled, rate, 0.0) if self.finds_rate else None
+        rate = noise.update(losses, wrong, settled=spade.step >= self._settled)
+        percentile = self._percentile(rate) if self.finds_rate else None
         if self.learning is not None and not torch.compiler.is_compiling():
             self.learning.learn_if_due(self._rate_now)
         features = spade.features(losses, labels, index, percentile=percentile)
@@ -219,6 +222,11 @@ class MentorLoss(nn.Module):
         self.bad_samples = self.bad_samples + losses.isnan().sum()
         self.tally = self.tally + torch.stack([weights.mean(), torch.ones_like(weights[0])])
         return weights
+
+    def _percentile(self, rate: Tensor) -> Tensor:
+        """1 − ε, and some less: a right label left out costs less than a wrong one learned."""
+        left_out = (_MARGIN * rate).clamp(max=_MOST)
+        return 1 - torch.where(self.spade.step >= self._listens, left_out, 0.0)
 
     # What it knows.
 

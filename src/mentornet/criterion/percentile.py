@@ -49,12 +49,24 @@ class PercentileEMA(nn.Module):
             label: not looked at; see `ClassPercentile`.
             percentile: p for this batch in place of the usual one, a scalar.
         """
-        at = self.percentile if percentile is None else percentile.float()
-        level = torch.nanquantile(losses.float(), at)
+        level = _quantile(losses.float(), self.percentile if percentile is None else percentile)
         moved = self.value * self.decay + level * (1 - self.decay)
         moved = torch.where(self.value.isnan(), level, moved)
         self.value = torch.where(level.isnan(), self.value, moved)
         return self.value
+
+
+def _quantile(values: Tensor, at: float | Tensor) -> Tensor:
+    """The quantile of those that are not NaN, straight lines in between; NaN if there are none.
+
+    (`torch.nanquantile`, for a share that is a tensor; that one cannot be compiled with it.)
+    """
+    ordered = values.sort().values  # NaN comes last
+    last = (~values.isnan()).sum() - 1
+    place = (last * at).clamp(min=0)
+    below = place.long()
+    pair = ordered[torch.stack([below, torch.minimum(below + 1, last.clamp(min=0))])]
+    return torch.lerp(pair[0], pair[1], (place - below).to(values.dtype))
 
 
 def check_pace(percentile: float, decay: float) -> None:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 __all__ = ["TwoBells"]
 
 _SEPARATE = 2.0  # |μ₂ − μ₁| in units of the mean spread, below which there is only one bell
+_NARROWEST = 0.3  # spread, so that the first bell does not shrink to the many losses near 0
 _ROUNDS = 2  # of expectation and maximisation, at each look
 
 
@@ -42,7 +43,7 @@ class TwoBells(nn.Module):
             part = total / total.sum()
             mean = (weight * self.centres[:, None]).sum(0) / total
             spread = ((weight * (self.centres[:, None] - mean) ** 2).sum(0) / total).sqrt()
-            spread = spread.clamp(min=0.05)
+            spread = spread.clamp(min=_NARROWEST)
         self.parameters_ = torch.stack([part, mean, spread])
         return self.rate()
 
