@@ -305,7 +305,9 @@ def test_the_noise_rate_comes_out(rate: float, form: str) -> None:
         draw = generator(step)
         truth = torch.randint(10, (128,), generator=draw)
         wrong = torch.rand(128, generator=draw) < rate
-        given = torch.where(wrong, (truth + torch.randint(1, 10, (128,), generator=draw)) % 10, truth)
+        given = torch.where(
+            wrong, (truth + torch.randint(1, 10, (128,), generator=draw)) % 10, truth
+        )
         sure = 4 + 4 * torch.rand(128, 1, generator=draw)
         logits = sure * F.one_hot(truth, 10) + torch.randn(128, 10, generator=draw)
         if form == "logits":

@@ -79,6 +79,30 @@ def test_all_micro_batches_of_a_step_count() -> None:
     torch.testing.assert_close(weight.detach(), now * 0.9)
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_with_a_closure_it_waits_for_the_gradient(named: bool) -> None:
+    """As Lightning steps: forward and backward happen inside of `step`."""
+    ours, theirs = start(), start()
+    followed = torch.optim.SGD([ours], lr=0.1, weight_decay=0.1)
+    by_hand = torch.optim.SGD([theirs], lr=0.1, weight_decay=0.1)
+    criterion = MentorLoss("pd", 20, 0.0)
+    scale_weight_decay(followed, criterion)
+    means = []
+
+    def closure() -> float:
+        means.append(criterion.weigh(torch.rand(16, generator=generator(len(means))) * 4).mean())
+        ours.grad = torch.sin(ours.detach())
+        return 1.5
+
+    for _ in range(3):
+        loss = followed.step(closure=closure) if named else followed.step(closure)
+        assert loss == 1.5
+        by_hand.param_groups[0]["weight_decay"] = 0.1 * means[-1].item()
+        theirs.grad = torch.sin(theirs.detach())
+        by_hand.step()
+        torch.testing.assert_close(ours, theirs)
+
+
 def test_for_sgd_it_is_what_the_trainer_adds() -> None:
     ours, theirs = start(), start()
     sgd = torch.optim.SGD([ours], lr=0.1, weight_decay=0.1)

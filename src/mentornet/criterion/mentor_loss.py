@@ -32,8 +32,8 @@ from mentornet.records import Records
 __all__ = ["AUTO", "MentorLoss"]
 
 AUTO = "auto"
-_AVERAGED = 0.5  # share of training that the noise rate is averaged over
-_MARGIN = 1.1  # "auto" leaves out this many times the estimated share of wrong labels
+_AVERAGED = 0.1  # share of training that the noise rate is averaged over
+_MARGIN = 1.2  # "auto" leaves out this many times the estimated share of wrong labels
 _MOST = 0.95  # and at most this share of the samples
 _SETTLED = 0.1  # share of training before which the student knows too little to judge labels
 
@@ -119,8 +119,7 @@ class MentorLoss(nn.Module):
             config=SpadeConfig(percentile, burn_in=burn_in, burn_in_drop=burn_in_drop),
             by_class=by_class, seed=seed,
         )  # fmt: skip
-        self._settled = _SETTLED * total_steps
-        self._listens = max(burn_in, _SETTLED) * total_steps
+        self._settled = max(burn_in, _SETTLED) * total_steps
         self.noise = NoiseRate(_AVERAGED * total_steps)
         self.records = None if samples is None else Records(samples)
         self.learning: Relearning | None = None
@@ -208,8 +207,9 @@ class MentorLoss(nn.Module):
         """One step of SPADE on losses where NaN marks what is no number."""
         self._check(losses, index)
         spade, noise = self.spade, self.noise
-        rate = noise.update(losses, wrong, settled=spade.step >= self._settled)
-        percentile = self._percentile(rate) if self.finds_rate else None
+        settled = spade.step >= self._settled
+        noise.update(losses, wrong, settled=settled)
+        percentile = self._percentile(settled) if self.finds_rate else None
         if self.learning is not None and not torch.compiler.is_compiling():
             self.learning.learn_if_due(self._rate_now)
         features = spade.features(losses, labels, index, percentile=percentile)
@@ -223,10 +223,10 @@ class MentorLoss(nn.Module):
         self.tally = self.tally + torch.stack([weights.mean(), torch.ones_like(weights[0])])
         return weights
 
-    def _percentile(self, rate: Tensor) -> Tensor:
+    def _percentile(self, settled: Tensor) -> Tensor:
         """1 − ε, and some less: a right label left out costs less than a wrong one learned."""
-        left_out = (_MARGIN * rate).clamp(max=_MOST)
-        return 1 - torch.where(self.spade.step >= self._listens, left_out, 0.0)
+        left_out = (_MARGIN * self.noise.cautious).clamp(max=_MOST)
+        return 1 - torch.where(settled, left_out, 0.0)
 
     # What it knows.
 

@@ -21,7 +21,7 @@ __all__ = ["NoiseEstimate", "NoiseRate"]
 _ANY_CLASS = (
     "a wrong label is any other class with equal chance, and the student does not know it by heart"
 )
-_BEYOND = 0.75  # of the losses on wrong labels lies beyond where the tails are compared
+_MOST, _MANY = 0.9, 0.75  # of the losses on wrong labels lie beyond where tails are compared
 _TWO_BELLS = "the losses of right and of wrong labels are two normal distributions"
 
 
@@ -49,18 +49,19 @@ class NoiseEstimate:
 
 
 class NoiseRate(nn.Module):
-    """ε = P(ℓ > m) / P(ℓ_wrong > m), m being exceeded by ¾ of ℓ_wrong; or the larger of two bells.
+    """ε = P(ℓ > m) / P(ℓ_wrong > m), averaged over a while; or the larger of two bells.
 
-    Right labels have small losses once the student has learned a little, so beyond m there are
-    nearly only wrong ones, and three quarters of all of them. Before that ε comes out far too
-    large; from when the student has settled on, it is averaged over a while.
+    Right labels have small losses once the student has learned a little, so beyond a suitable m
+    there are nearly only wrong ones. Where m is exceeded by nine tenths of ℓ_wrong, few wrong
+    labels are missed: that is `rate`. Where it is exceeded by three quarters, fewer right
+    labels of a student that knows little are counted in: that is `cautious`, to act on.
 
     Args:
         while_: steps that ε is averaged over, about.
         decay: by which older batches count less in the distributions.
     """
 
-    rate: Tensor
+    average: Tensor
     knows_wrong: Tensor
 
     def __init__(self, while_: float = 100.0, decay: float = 0.98) -> None:
@@ -69,28 +70,39 @@ class NoiseRate(nn.Module):
         self.given = LossHistogram(decay=decay)
         self.wrong = LossHistogram(decay=decay)
         self.bells = TwoBells(self.given.edges)
-        self.register_buffer("rate", torch.zeros(()))
+        self.register_buffer("average", torch.zeros(2))  # rate and cautious
         self.register_buffer("knows_wrong", torch.tensor(False))
 
+    @property
+    def rate(self) -> Tensor:
+        """ε, a scalar in [0, 1]."""
+        return self.average[0]
+
+    @property
+    def cautious(self) -> Tensor:
+        """ε as it is safe to act on while the student still knows little."""
+        return self.average[1]
+
     @torch.no_grad()
-    def update(self, losses: Tensor, wrong: Tensor | None, *, settled: Tensor) -> Tensor:
-        """Take in a batch, and return ε, a scalar in [0, 1].
+    def update(self, losses: Tensor, wrong: Tensor | None, *, settled: Tensor) -> None:
+        """Take in a batch.
 
         Args:
             losses: ℓ on the given labels, `(B,)`; NaN does not count.
             wrong: ℓ on labels that are surely wrong, `(B,)`, or None if nobody knows.
-            settled: whether the student has learned enough, a boolean scalar.
+            settled: whether the student has learned enough, a boolean scalar; before, there
+                is nothing worth averaging.
         """
         self.given.update(losses)
         if wrong is None:
-            now = self.bells.update(self.given.shares()[0])
+            now = self.bells.update(self.given.shares()[0]).expand(2)
         else:
             self.wrong.update(wrong)
             self.knows_wrong = torch.ones_like(self.knows_wrong)
-            now = _tail_ratio(self.given.shares()[0], self.wrong.shares()[0], _BEYOND)
-        moved = self.rate + self.smooth * (now - self.rate)
-        self.rate = torch.where(settled, moved, now)
-        return self.rate
+            given, known = self.given.shares()[0], self.wrong.shares()[0]
+            now = torch.stack([_tail_ratio(given, known, share) for share in (_MOST, _MANY)])
+        moved = self.average + self.smooth * (now - self.average)
+        self.average = torch.where(settled, moved, now)
 
     def estimate(self) -> NoiseEstimate:
         """What is known by now; on an accelerator this waits.
@@ -102,7 +114,7 @@ class NoiseRate(nn.Module):
         seen = self.given.counts.sum().item()
         if self.knows_wrong:
             given, wrong = self.given.shares()[0], self.wrong.shares()[0]
-            candidates += [_tail_ratio(given, wrong, share).item() for share in (0.25, 0.5, 0.75)]
+            candidates += [_tail_ratio(given, wrong, share).item() for share in (0.5, _MANY, _MOST)]
         elif seen:
             candidates.append(self.bells.rate().item())
         rate = candidates[0]

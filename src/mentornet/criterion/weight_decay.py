@@ -85,7 +85,24 @@ class WeightDecay:
         for handle in self._handles:
             handle.remove()
 
-    def _before(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
+    def _before(
+        self, optimizer: torch.optim.Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")
+        if closure is None:
+            self._apply(optimizer)
+            return None
+
+        def then_apply() -> Any:  # the gradients are made in there
+            loss = closure()
+            self._apply(optimizer)
+            return loss
+
+        if len(args) > 1:
+            return (args[0], then_apply, *args[2:]), kwargs
+        return args, {**kwargs, "closure": then_apply}
+
+    def _apply(self, optimizer: torch.optim.Optimizer) -> None:
         mean = self.criterion.take_mean_weight()
         self._rates = [group.get("weight_decay") for group in optimizer.param_groups]
         kind = type(optimizer).__name__

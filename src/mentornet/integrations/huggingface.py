@@ -1,0 +1,150 @@
+"""Hugging Face: a `Trainer` for classifiers whose labels are not to be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.data import Dataset
+from transformers import Trainer
+
+from mentornet.criterion import MentorLoss, scale_weight_decay
+from mentornet.curricula import Curriculum
+from mentornet.errors import MentorNetError
+from mentornet.mentors import Mentor
+
+__all__ = ["INDEX", "MentorTrainer"]
+
+INDEX = "sample_index"
+"""The column that says which training sample a row is."""
+
+
+class MentorTrainer(Trainer):  # type: ignore[misc]
+    """`transformers.Trainer` with `MentorLoss` in place of the model's own loss.
+
+    Every training sample is given its index, which reaches the loss whatever
+    `remove_unused_columns` says. The criterion is made when training starts and the number of
+    steps is known, is saved with every checkpoint, and goes on from there on resume. In
+    evaluation the loss is the plain one.
+
+    Args:
+        *args: as for `Trainer`.
+        mentor: as for `MentorLoss`.
+        mentor_options: further arguments of `MentorLoss`, by name; not total_steps or samples.
+        **kwargs: as for `Trainer`.
+
+    Attributes:
+        criterion: the `MentorLoss`, from the start of training on.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        mentor: str | Path | Mentor | Curriculum = "auto",
+        mentor_options: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        if self.compute_loss_func is not None or self.label_smoother is not None:
+            raise MentorNetError(
+                "MentorTrainer has a loss of its own: leave out compute_loss_func, and give "
+                "label_smoothing in mentor_options"
+            )
+        self.mentor, self.mentor_options = mentor, dict(mentor_options or {})
+        MentorLoss(mentor, 1, **self.mentor_options | {"samples": 10**3})  # says so at once
+        self.criterion: MentorLoss | None = None
+        self.model_accepts_loss_kwargs = False  # so that the trainer averages over micro-batches
+        if self.train_dataset is not None:
+            if not hasattr(self.train_dataset, "__len__"):
+                raise MentorNetError("MentorTrainer needs a training set of known length")
+            self.train_dataset = _Indexed(self.train_dataset)
+
+    def compute_loss(
+        self,
+        model: nn.Module,
+        inputs: dict[str, Any],
+        return_outputs: bool = False,
+        num_items_in_batch: Tensor | int | None = None,  # noqa: ARG002
+    ) -> Any:
+        """The mentor's loss in training, the plain one in evaluation."""
+        inputs = dict(inputs)
+        index, labels = inputs.pop(INDEX, None), inputs.pop("labels", None)
+        if labels is None:
+            raise MentorNetError(f"there are no labels among {sorted(inputs)}")
+        outputs = model(**inputs)
+        logits = outputs["logits"] if isinstance(outputs, Mapping) else outputs[0]
+        if model.training:
+            loss = self._criterion(logits.device)(logits, labels, index=index)
+        else:
+            loss = nn.functional.cross_entropy(logits, labels)
+        return (loss, outputs) if return_outputs else loss
+
+    def _criterion(self, device: torch.device) -> MentorLoss:
+        if self.criterion is None:
+            steps = self.state.max_steps * self.args.gradient_accumulation_steps
+            options = self.mentor_options | {"samples": len(self.train_dataset)}
+            self.criterion = MentorLoss(self.mentor, steps, **options).to(device)
+            if self._resumed_from is not None:
+                state = torch.load(
+                    self._resumed_from / self._state_name(), map_location=device, weights_only=True
+                )
+                self.criterion.load_state_dict(state)
+            scale_weight_decay(getattr(self.optimizer, "optimizer", self.optimizer), self.criterion)
+        return self.criterion
+
+    def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
+        """The mentor's figures beside the loss."""
+        if "loss" in logs and self.criterion is not None:
+            figures = self.criterion.figures()
+            logs = logs | {f"mentor_{name}": value for name, value in figures.items()}
+        super().log(logs, *args, **kwargs)
+
+    # Checkpoints: one file a process, as each has met other samples.
+
+    _resumed_from: Path | None = None
+
+    def _state_name(self) -> str:
+        return f"mentor_loss_{self.args.process_index}.pt"
+
+    def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
+        if self.criterion is not None:
+            folder = (
+                Path(self._get_output_dir(trial=trial)) / f"checkpoint-{self.state.global_step}"
+            )
+            folder.mkdir(parents=True, exist_ok=True)
+            part = folder / f".{self._state_name()}"
+            torch.save(self.criterion.state_dict(), part)
+            part.replace(folder / self._state_name())
+        super()._save_checkpoint(model, trial)
+
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        super()._load_optimizer_and_scheduler(checkpoint)
+        self.criterion, self._resumed_from = None, None
+        if checkpoint is not None:
+            if not (Path(checkpoint) / self._state_name()).is_file():
+                raise MentorNetError(
+                    f"{checkpoint} has no {self._state_name()}; was it written by a MentorTrainer "
+                    "with as many processes?"
+                )
+            self._resumed_from = Path(checkpoint)
+
+    def _set_signature_columns_if_needed(self) -> None:
+        super()._set_signature_columns_if_needed()
+        if INDEX not in self._signature_columns:
+            self._signature_columns = [*self._signature_columns, INDEX]
+
+
+class _Indexed(Dataset[dict[str, Any]]):
+    """The rows of a dataset with their index."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        return {**self.rows[index], INDEX: index}

@@ -1,0 +1,196 @@
+"""scikit-learn: a neural classifier that expects some of `y` to be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor, nn
+
+from mentornet.criterion import MentorLoss, scale_weight_decay
+from mentornet.errors import MentorNetError
+from mentornet.randomness import generator, seeded
+
+__all__ = ["MentorClassifier"]
+
+_ORDER, _START, _DROPOUT = 1, 2, 3  # streams of randomness
+
+
+class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A network trained with `MentorLoss`: fit, predict, and ask which labels look wrong.
+
+    By default a multi-layer perceptron on standardised columns, which suits tables. With
+    `mentor="uniform"` and `burn_in=0` it is the same network trained plainly.
+
+    Args:
+        module: what makes the network, a function of (inputs, classes); None for the perceptron.
+            `X` reaches it as float32, not standardised.
+        mentor: as for `MentorLoss`.
+        epochs: how often each sample is seen.
+        batch_size: samples a step.
+        learning_rate: the highest of AdamW; it rises for a tenth of the steps and falls along a
+            cosine.
+        weight_decay: of AdamW, scaled by mean(v).
+        hidden: units of each hidden layer of the perceptron.
+        burn_in: share of training before the mentor is listened to.
+        by_class: whether each sample is compared with its own class; for rare classes.
+        random_state: a whole number, or None for another result each time.
+        device: where to train.
+
+    Attributes:
+        classes_: the labels that were seen.
+        module_: the trained network.
+        label_issues_: which samples of the training set look mislabelled, `(N,)`, boolean.
+        label_weights_: v of every sample when it was last trained on, `(N,)`, low = suspect.
+        noise_estimate_: see `MentorLoss.noise_estimate`.
+        n_iter_: epochs taken.
+
+    >>> X = np.repeat([[0.0], [1.0]], 20, axis=0)
+    >>> y = np.repeat(["no", "yes"], 20)
+    >>> MentorClassifier(epochs=40).fit(X, y).predict([[0.1], [0.9]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        module: Callable[[int, int], nn.Module] | None = None,
+        *,
+        mentor: Any = "auto",
+        epochs: int = 50,
+        batch_size: int = 32,
+        learning_rate: float = 0.003,
+        weight_decay: float = 0.01,
+        hidden: tuple[int, ...] = (128, 128),
+        burn_in: float = 0.2,
+        by_class: bool = False,
+        random_state: int | None = 0,
+        device: str = "cpu",
+    ) -> None:
+        self.module = module
+        self.mentor = mentor
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.hidden = hidden
+        self.burn_in = burn_in
+        self.by_class = by_class
+        self.random_state = random_state
+        self.device = device
+
+    def fit(self, X: ArrayLike, y: ArrayLike, clean_index: Any = None) -> MentorClassifier:
+        """Train on labels that may be wrong.
+
+        Args:
+            X: the samples, `(N, F)`.
+            y: their given labels, `(N,)`.
+            clean_index: samples whose label is known to be right; a mentor is learned from them.
+        """
+        self._check_settings()
+        X, y = validate_data(self, X, y, dtype=np.float32, ensure_min_samples=2)
+        check_classification_targets(y)
+        self.classes_, given = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"MentorClassifier needs at least 2 classes, the data has {len(self.classes_)} "
+                f"class: {self.classes_[0]!r}"
+            )
+        seed = _seed(self.random_state)
+        inputs = self._standardised(X, first=True)
+        self._train(inputs, torch.from_numpy(given).to(self.device), clean_index, seed)
+        return self
+
+    def _train(self, inputs: Tensor, given: Tensor, clean_index: Any, seed: int) -> None:
+        count, classes = len(inputs), len(self.classes_)
+        with seeded(generator(seed, _START).initial_seed()):
+            make = self.module or self._perceptron
+            network = make(inputs.shape[1], classes).to(self.device)
+        batches = max(1, round(count / self.batch_size))
+        total = self.epochs * batches
+        criterion = MentorLoss(
+            self.mentor, total, self.burn_in, samples=count, clean_index=clean_index, seed=seed,
+            by_class=classes if self.by_class else None,
+        ).to(self.device)  # fmt: skip
+        adam = torch.optim.AdamW(
+            network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
+        )
+        scale_weight_decay(adam, criterion)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(
+            adam, self.learning_rate, total_steps=max(4, total), pct_start=max(0.1, 2 / total),
+            cycle_momentum=False,
+        )  # fmt: skip
+        network.train()
+        with seeded(generator(seed, _DROPOUT).initial_seed()):
+            for index in _batches(count, batches, self.epochs, seed):
+                index = index.to(self.device)
+                loss = criterion(network(inputs[index]), given[index], index=index)
+                adam.zero_grad()
+                loss.backward()
+                adam.step()
+                schedule.step()
+        self._finish(network.eval(), criterion)
+
+    def _finish(self, network: nn.Module, criterion: MentorLoss) -> None:
+        assert criterion.records is not None
+        self.module_, self.criterion_, self.n_iter_ = network, criterion, self.epochs
+        self.label_weights_: NDArray[np.float32] = criterion.records.weight.cpu().numpy()
+        self.label_issues_: NDArray[np.bool_] = self.label_weights_ < 0.5
+        self.noise_estimate_ = criterion.noise_estimate()
+
+    @torch.no_grad()
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float32]:
+        """The probability of every class, `(N, K)`, in the order of `classes_`."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float32, reset=False)
+        parts = self._standardised(X).split(4096)
+        found = torch.cat([self.module_(part).double().softmax(1) for part in parts])
+        return found.cpu().numpy()
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The most probable class of every sample, `(N,)`."""
+        best = self.predict_proba(X).argmax(1)
+        return self.classes_[best]
+
+    def _standardised(self, X: NDArray[np.float32], *, first: bool = False) -> Tensor:
+        inputs = torch.from_numpy(X)
+        if self.module is None:
+            if first:
+                spread = inputs.double().std(0, correction=0)
+                self._mean, self._scale = inputs.double().mean(0), spread.where(spread > 0, 1.0)
+            inputs = ((inputs.double() - self._mean) / self._scale).float()
+        return inputs.to(self.device)
+
+    def _perceptron(self, inputs: int, classes: int) -> nn.Module:
+        sizes = (inputs, *self.hidden)
+        layers: list[nn.Module] = []
+        for before, after in zip(sizes, sizes[1:], strict=False):
+            layers += [nn.Linear(before, after), nn.ReLU()]
+        return nn.Sequential(*layers, nn.Linear(sizes[-1], classes))
+
+    def _check_settings(self) -> None:
+        for name in ("epochs", "batch_size"):
+            if getattr(self, name) < 1:
+                raise MentorNetError(f"{name} must be ≥ 1, got {getattr(self, name)}")
+        if not self.learning_rate > 0:
+            raise MentorNetError(f"learning_rate must be > 0, got {self.learning_rate:g}")
+
+
+def _batches(count: int, batches: int, epochs: int, seed: int) -> Iterator[Tensor]:
+    for epoch in range(epochs):
+        order = torch.randperm(count, generator=generator(seed, _ORDER, epoch))
+        yield from order.tensor_split(batches)
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, np.random.RandomState | np.random.Generator):
+        draw = getattr(random_state, "integers", None) or random_state.randint
+        return int(draw(2**31 - 1))
+    return int(random_state)

@@ -1,0 +1,129 @@
+"""`MentorTrainer`: index, loss, checkpoints, processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from examples.huggingface_text import main, reviews, tiny_model
+from mentornet import MentorLoss, MentorNetError
+from mentornet.integrations.huggingface import INDEX, MentorTrainer
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _random_state() -> Any:
+    """transformers seeds the global generator: that is its way, and kept from the other tests."""
+    import random
+
+    import numpy as np
+
+    with torch.random.fork_rng():
+        before = random.getstate(), np.random.get_state()  # noqa: NPY002
+        yield
+        random.setstate(before[0])
+        np.random.set_state(before[1])  # noqa: NPY002
+
+
+def test_the_example_learns_despite_wrong_labels(tmp_path: Path) -> None:
+    trainer = main(f"{tmp_path}")
+    assert trainer.evaluate()["eval_accuracy"] > 0.95
+    assert trainer.criterion is not None
+    assert trainer.criterion.noise_estimate().rate == pytest.approx(0.3, abs=0.05)
+    logged = [row for row in trainer.state.log_history if "loss" in row]
+    assert logged[-1]["mentor_progress"] == 99.0
+
+
+def test_every_sample_reaches_the_loss_by_its_index(tmp_path: Path) -> None:
+    rows = reviews(96, seed=0, noise=0.0)
+    seen: dict[int, int] = {}
+
+    class Watching(MentorLoss):
+        def forward(self, *inputs: Any, **options: Any) -> torch.Tensor:
+            for index, label in zip(options["index"].tolist(), inputs[1].tolist(), strict=True):
+                seen[index] = label
+            return super().forward(*inputs, **options)
+
+    trainer = main(f"{tmp_path}", num_train_epochs=1)
+    small = MentorTrainer(model=tiny_model(), args=trainer.args, train_dataset=rows)
+    small.criterion = None
+    import mentornet.integrations.huggingface as module
+
+    original, module.MentorLoss = module.MentorLoss, Watching  # type: ignore[misc]
+    try:
+        small.train()
+    finally:
+        module.MentorLoss = original  # type: ignore[misc]
+    assert seen == {index: row["labels"] for index, row in enumerate(rows)}
+
+
+def test_resumed_from_a_checkpoint_it_ends_the_same_bit_for_bit(tmp_path: Path) -> None:
+    options: dict[str, Any] = {
+        "num_train_epochs": 2, "save_strategy": "steps", "save_steps": 50,
+        "gradient_accumulation_steps": 2, "per_device_train_batch_size": 16,
+    }  # fmt: skip
+    whole = main(f"{tmp_path / 'a'}", **options)
+    assert whole.criterion is not None
+    assert whole.criterion.spade.total_steps == 200  # calls, not steps of the optimiser
+    again = MentorTrainer(
+        model=tiny_model(), args=whole.args, train_dataset=reviews(1600, seed=0, noise=0.3)
+    )
+    again.train(resume_from_checkpoint=f"{tmp_path / 'a' / 'checkpoint-50'}")
+    assert again.criterion is not None
+    for name, value in whole.model.state_dict().items():
+        assert torch.equal(value, again.model.state_dict()[name]), name
+    for name, value in whole.criterion.state_dict().items():
+        assert torch.equal(value, again.criterion.state_dict()[name]), name
+    (tmp_path / "a" / "checkpoint-50" / "mentor_loss_0.pt").unlink()
+    with pytest.raises(MentorNetError, match=r"has no mentor_loss_0\.pt"):
+        again.train(resume_from_checkpoint=f"{tmp_path / 'a' / 'checkpoint-50'}")
+
+
+def test_two_processes(tmp_path: Path) -> None:
+    """Each weighs its own half of every batch; the student is one."""
+    program = (
+        "import sys, torch\n"
+        "torch.set_num_threads(1)\n"
+        "from examples.huggingface_text import main\n"
+        "t = main(sys.argv[1], num_train_epochs=3, ddp_backend='gloo')\n"
+        "r = t.criterion.records\n"
+        "torch.save({'seen': ~r.loss.isnan(), 'steps': int(t.criterion.spade.step),"
+        " 'total': t.criterion.spade.total_steps, 'weight': t.model.classifier.weight.detach(),"
+        " 'accuracy': t.evaluate()['eval_accuracy']}, f'{sys.argv[1]}/{t.args.process_index}.pt')\n"
+    )
+    (tmp_path / "run.py").write_text(program)
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2",
+            "--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0",
+            f"{tmp_path / 'run.py'}", f"{tmp_path}",
+        ],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+        env={**__import__("os").environ, "PYTHONPATH": f"{ROOT}", "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    one, two = (torch.load(tmp_path / f"{rank}.pt", weights_only=False) for rank in (0, 1))
+    assert torch.equal(one["weight"], two["weight"])
+    assert one["accuracy"] > 0.95
+    assert one["steps"] == one["total"] == two["steps"] == 75
+    assert (one["seen"] | two["seen"]).all()
+
+
+def test_what_cannot_be(tmp_path: Path) -> None:
+    args = main(f"{tmp_path}", num_train_epochs=1).args
+    with pytest.raises(MentorNetError, match="did you mean 'auto'"):
+        MentorTrainer(model=tiny_model(), args=args, mentor="atuo")
+    with pytest.raises(MentorNetError, match="has a loss of its own"):
+        MentorTrainer(model=tiny_model(), args=args, compute_loss_func=lambda *_: None)
+    rows = [{k: v for k, v in row.items() if k != "labels"} for row in reviews(32, 0, 0.0)]
+    with pytest.raises(MentorNetError, match="there are no labels among"):
+        MentorTrainer(model=tiny_model(), args=args, train_dataset=rows).train()
+    assert INDEX == "sample_index"
