@@ -4,9 +4,9 @@
 
 The loop, the student, the batches and the steps are the same; only the criterion differs. It is
 told neither the noise rate nor any clean label. Digits: the small CNN, 40 epochs. CIFAR-10: 10,000
-of its training images, the fast student at half its width, 30 epochs; it needs MENTORNET_DATA. Noise is
-symmetric (wrong classes only) on digits and uniform (all classes, as in the paper) on CIFAR-10.
-Runs that are in results/drop_in/drop_in.json already are not made again.
+of its training images, the fast student at half its width, 30 epochs; it needs MENTORNET_DATA.
+Noise is symmetric (wrong classes only) on digits and uniform (all classes, as in the paper) on
+CIFAR-10. Runs that are in results/drop_in/drop_in.json already are not made again.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ SEEDS = 3
 
 
 class Cell(NamedTuple):
+    """One run."""
+
     data: str
     noise: str
     criterion: str

@@ -2,8 +2,8 @@
 
     python examples/huggingface_text.py
 
-The sentences and the little transformer are made up on the spot, so that nothing is downloaded; with
-your own, `AutoModelForSequenceClassification.from_pretrained` and your dataset take their place.
+The sentences and the little transformer are made up on the spot, so that nothing is downloaded;
+`AutoModelForSequenceClassification.from_pretrained` and your dataset take their place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,21 @@ from mentornet.integrations.huggingface import MentorTrainer
 
 GOOD = ["lovely", "fresh", "kind", "bright", "warm", "clever"]
 BAD = ["stale", "rude", "dull", "cold", "bitter", "clumsy"]
-OTHER = ["the", "a", "room", "staff", "was", "were", "food", "and", "very", "quite", "place", "there", "evening"]
+OTHER = [
+    "the",
+    "a",
+    "room",
+    "staff",
+    "was",
+    "were",
+    "food",
+    "and",
+    "very",
+    "quite",
+    "place",
+    "there",
+    "evening",
+]
 WORDS = {word: 3 + k for k, word in enumerate([*GOOD, *BAD, *OTHER])}
 LENGTH = 12
 
@@ -69,7 +83,7 @@ def main(out: str = "runs/huggingface", **options: Any) -> MentorTrainer:
     )
     trainer.train()
     found = trainer.evaluate()  # by all processes together
-    if trainer.is_world_process_zero():
+    if trainer.is_world_process_zero() and trainer.criterion is not None:
         print(f"accuracy {found['eval_accuracy']:.1%}")
         print(trainer.criterion.noise_estimate())
     return trainer

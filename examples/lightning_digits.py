@@ -16,7 +16,7 @@ from mentornet import MentorLoss
 from mentornet.integrations.lightning import MentorCallback
 
 
-class Digits(L.LightningModule):
+class Digits(L.LightningModule):  # type: ignore[misc]
     """Any LightningModule; what is ours is marked."""
 
     def __init__(self, total_steps: int, samples: int) -> None:

@@ -38,7 +38,7 @@ def main(seeds: int = 5, noise: float = 0.4) -> None:
         found = np.array([accuracies(table, noise, seed) for seed in range(seeds)]) * 100
         gain = found[:, 1] - found[:, 0]
         print(
-            f"{table:14} plain {found[:, 0].mean():.1f}  MentorClassifier {found[:, 1].mean():.1f}  "
+            f"{table:14} plain {found[:, 0].mean():.1f}, mentored {found[:, 1].mean():.1f}, "
             f"gain {gain.mean():+.1f} ({gain.min():+.1f} to {gain.max():+.1f})"
         )
 

@@ -12,8 +12,9 @@ from mentornet.mentors import ARCHITECTURES
 from mentornet.methods import METHODS, make_method
 
 API = """
-ARCHITECTURES CURRICULA Curriculum FitConfig FitRecord Mentor MentorFeatures MentorNetError
-__version__ enumerate_features fit_curriculum fit_labels implied_loss make_curriculum make_mentor
+ARCHITECTURES CURRICULA Curriculum FitConfig FitRecord Mentor MentorFeatures MentorLoss
+MentorNetError NoiseEstimate WeightDecay __version__ enumerate_features fit_curriculum fit_labels
+implied_loss make_curriculum make_mentor scale_weight_decay
 """
 
 OPTIONS = {

@@ -34,7 +34,7 @@ def looking_back(**options: Any) -> torch.Tensor:
 
 
 CALLS: dict[str, tuple[Callable[[], object], str]] = {
-    "no total_steps": (lambda: MentorLoss(), "total_steps is missing: how often will the loss be called in training? Usually epochs * len(loader)"),
+    "no total_steps": (MentorLoss, "total_steps is missing: how often will the loss be called in training? Usually epochs * len(loader)"),
     "total_steps 0": (lambda: MentorLoss(total_steps=0), "total_steps must be ≥ 1, got 0"),
     "burn_in 20": (lambda: MentorLoss(total_steps=9, burn_in=20), "burn_in must be in [0, 1], got 20"),
     "percentile 75": (lambda: MentorLoss(total_steps=9, percentile=75), "percentile must be in [0, 1], got 75; did you mean 0.75?"),
@@ -50,9 +50,9 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "clean twice": (lambda: MentorLoss(total_steps=9, samples=50, clean_index=[*range(20), 3]), "verified sample 3 is listed twice"),
     "clean unknown": (lambda: MentorLoss(total_steps=9, samples=15, clean_index=range(20)), "verified sample 15 is not one of the 15"),
     "verified too few": (lambda: MentorLoss(total_steps=9, samples=15).learn_from([1], [True]), "cannot be learned from 1 verified samples"),
-    "verdicts of 0 and 1": (lambda: MentorLoss(total_steps=9, samples=15).learn_from(range(12), [1] * 12), "verdicts must be boolean, got torch.int64"),
+    "verdicts of 0 and 1": (lambda: MentorLoss(total_steps=9, samples=15).learn_from(range(12), torch.ones(12).long()), "verdicts must be boolean, got torch.int64"),
     "updates fall": (lambda: MentorLoss(total_steps=9, samples=50, clean_index=range(20), updates=(0.5, 0.2)), "updates must rise"),
-    "nothing": (lambda: loss(), "give logits and labels, or losses=, one of the two"),
+    "nothing": (loss, "give logits and labels, or losses=, one of the two"),
     "both": (lambda: loss(logits, labels, losses=torch.ones(4)), "give logits and labels, or losses=, one of the two"),
     "no labels": (lambda: loss(logits), "labels are missing: criterion(logits, labels)"),
     "label 3 of 3": (lambda: loss(logits, labels + 1), "label 3 is not one of the 3 classes 0–2"),
@@ -95,12 +95,10 @@ def test_a_sample_that_is_no_number_has_weight_0_and_is_counted(value: float, fo
     broken = logits.clone()
     broken[1, labels[1]] = value
     broken.requires_grad_()
+    each = F.cross_entropy(logits, labels, reduction="none").where(index != 1, value)
+    inputs = {"logits": broken, "labels": labels} if form == "logits" else {"losses": each}
     with pytest.warns(UserWarning, match="1 of 4 losses are NaN or infinite; their weight is 0"):
-        if form == "logits":
-            total = criterion(broken, labels, index=index)
-        else:
-            each = F.cross_entropy(logits, labels, reduction="none")
-            total = criterion(losses=each.where(index != 1, value), index=index)
+        total = criterion(**inputs, index=index)
     rest = F.cross_entropy(logits, labels, reduction="none")[[0, 2, 3]]
     torch.testing.assert_close(total, rest.sum() / 4)
     assert criterion.weights.tolist() == [1.0, 0.0, 1.0, 1.0]
@@ -121,18 +119,18 @@ def test_a_sample_that_is_no_number_leaves_no_trace() -> None:
     broken[1] = NAN
     whole, rest = MentorLoss("pd", 10, 0.0), MentorLoss("pd", 10, 0.0)
     others = torch.tensor([0, 2, 3])
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="their weight is 0"):
         whole(broken, labels)
     rest(logits[others], labels[others])
     assert torch.equal(whole.spade.level.value, rest.spade.level.value)
     assert torch.equal(whole.noise.given.counts, rest.noise.given.counts)
     explicit = MentorLoss(make_curriculum("pd"), 10, 0.0, samples=4, explicit=True)
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="their weight is 0"):
         explicit(broken, labels, index=index)
     assert explicit.spade.stored is not None
     assert explicit.spade.stored[1] == 1.0
     back = MentorLoss(make_mentor("bilstm", history=3), 10, 0.0, samples=4)
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="their weight is 0"):
         back(broken, labels, index=index)
     assert back(logits, labels, index=index).isfinite()
 

@@ -87,7 +87,7 @@ def test_with_a_closure_it_waits_for_the_gradient(named: bool) -> None:
     by_hand = torch.optim.SGD([theirs], lr=0.1, weight_decay=0.1)
     criterion = MentorLoss("pd", 20, 0.0)
     scale_weight_decay(followed, criterion)
-    means = []
+    means: list[torch.Tensor] = []
 
     def closure() -> float:
         means.append(criterion.weigh(torch.rand(16, generator=generator(len(means))) * 4).mean())

@@ -12,13 +12,14 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from mentornet import MentorLoss, MentorNetError
+from mentornet import MentorLoss, MentorNetError, scale_weight_decay
 from mentornet.integrations.lightning import MentorCallback
 from mentornet.randomness import generator
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::UserWarning:lightning", "ignore::FutureWarning", "ignore::DeprecationWarning",
-    "ignore:.*num_workers.*", "ignore:.*litlogger.*", "ignore:.*treespec.*", "ignore:.*validation_step.*",
+    "ignore:.*num_workers.*", "ignore:.*litlogger.*", "ignore:.*treespec.*",
+    "ignore:.*validation_step.*",
 )  # fmt: skip
 
 
@@ -29,7 +30,7 @@ def _random_state() -> Iterator[None]:
         yield
 
 
-class Net(L.LightningModule):
+class Net(L.LightningModule):  # type: ignore[misc]
     def __init__(self, total_steps: int, criterion: nn.Module | None = None) -> None:
         super().__init__()
         with torch.random.fork_rng():
@@ -62,8 +63,8 @@ def loader() -> DataLoader[Any]:
 def trainer(folder: Path, epochs: int, **options: Any) -> L.Trainer:
     return L.Trainer(
         max_epochs=epochs, accelerator="cpu", logger=False, enable_progress_bar=False,
-        enable_model_summary=False, enable_checkpointing=False, default_root_dir=folder, callbacks=[MentorCallback()],
-        log_every_n_steps=3, **options,
+        enable_model_summary=False, enable_checkpointing=False, default_root_dir=folder,
+        callbacks=[MentorCallback()], log_every_n_steps=3, **options,
     )  # fmt: skip
 
 
@@ -86,14 +87,13 @@ def test_figures_are_logged_and_validation_sees_the_plain_loss(tmp_path: Path) -
     assert 0 < made.callback_metrics["mentor/mean_weight"] < 1
     assert module.validated
     assert all(torch.equal(ours, plain) for ours, plain in module.validated)
+    assert isinstance(module.criterion, MentorLoss)
     assert module.criterion.spade.step == 12
 
 
 def test_it_is_the_plain_loop_with_the_same_criterion(tmp_path: Path) -> None:
     module, plain = Net(12), Net(12)
     trainer(tmp_path, 2).fit(module, loader())
-    from mentornet import scale_weight_decay
-
     sgd = plain.configure_optimizers()
     assert isinstance(plain.criterion, MentorLoss)
     scale_weight_decay(sgd, plain.criterion)

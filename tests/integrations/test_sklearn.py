@@ -23,7 +23,7 @@ NOT_FOR_A_NETWORK: dict[str, str] = {}
 """Checks that fail, and why; none at present."""
 
 
-@parametrize_with_checks(
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
     [MentorClassifier(epochs=60, batch_size=16, hidden=(32,), learning_rate=0.02)],
     expected_failed_checks=lambda _: NOT_FOR_A_NETWORK,
 )
@@ -50,14 +50,15 @@ def test_wrong_labels_are_found_and_the_rest_is_learned() -> None:
 
 def test_a_seed_fixes_everything_and_the_global_state_is_left_alone() -> None:
     X, given, _ = noisy_wine()
-    state = np.random.get_state()[1].copy()  # type: ignore[union-attr]  # noqa: NPY002
+    state = np.random.get_state(legacy=False)["state"]["key"].copy()  # noqa: NPY002
     first, again = (MentorClassifier(epochs=3).fit(X, given).predict_proba(X) for _ in range(2))
     other = MentorClassifier(epochs=3, random_state=1).fit(X, given).predict_proba(X)
     unseeded = MentorClassifier(epochs=3, random_state=None).fit(X, given)
     assert np.array_equal(first, again)
     assert not np.allclose(first, other)
     assert not np.allclose(first, unseeded.predict_proba(X))
-    assert np.array_equal(np.random.get_state()[1], state)  # type: ignore[arg-type]  # noqa: NPY002
+    now = np.random.get_state(legacy=False)["state"]["key"]  # noqa: NPY002
+    assert np.array_equal(now, state)
 
 
 def test_uniform_without_burn_in_is_plain_training() -> None:

@@ -40,6 +40,10 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         criterion: the `MentorLoss`, from the start of training on.
     """
 
+    train_dataset: Any
+    optimizer: Any
+    _signature_columns: Any
+
     def __init__(
         self,
         *args: Any,

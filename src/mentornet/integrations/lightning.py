@@ -22,7 +22,7 @@ from mentornet.errors import MentorNetError
 __all__ = ["MentorCallback"]
 
 
-class MentorCallback(Callback):
+class MentorCallback(Callback):  # type: ignore[misc]
     """Logs what the mentor does, scales the weight decay, and keeps its state whole.
 
     Each rank of a distributed run has seen other samples, so the criterion's state must not be
@@ -37,7 +37,12 @@ class MentorCallback(Callback):
         self.prefix, self.scale_decay = prefix, scale_decay
         self._following: list[WeightDecay] = []
 
-    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+    def setup(
+        self,
+        trainer: Trainer,  # noqa: ARG002
+        pl_module: LightningModule,
+        stage: str,
+    ) -> None:
         """Find the criterion, and say what is amiss before work starts."""
         if stage != "fit":
             return

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -84,7 +85,7 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.device = device
 
-    def fit(self, X: ArrayLike, y: ArrayLike, clean_index: Any = None) -> MentorClassifier:
+    def fit(self, X: Any, y: Any, clean_index: Any = None) -> MentorClassifier:
         """Train on labels that may be wrong.
 
         Args:
@@ -127,8 +128,7 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )  # fmt: skip
         network.train()
         with seeded(generator(seed, _DROPOUT).initial_seed()):
-            for index in _batches(count, batches, self.epochs, seed):
-                index = index.to(self.device)
+            for index in _batches(count, batches, self.epochs, seed, self.device):
                 loss = criterion(network(inputs[index]), given[index], index=index)
                 adam.zero_grad()
                 loss.backward()
@@ -144,7 +144,7 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.noise_estimate_ = criterion.noise_estimate()
 
     @torch.no_grad()
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float32]:
+    def predict_proba(self, X: Any) -> NDArray[np.float32]:
         """The probability of every class, `(N, K)`, in the order of `classes_`."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float32, reset=False)
@@ -152,7 +152,7 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found = torch.cat([self.module_(part).double().softmax(1) for part in parts])
         return found.cpu().numpy()
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of every sample, `(N,)`."""
         best = self.predict_proba(X).argmax(1)
         return self.classes_[best]
@@ -169,7 +169,7 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _perceptron(self, inputs: int, classes: int) -> nn.Module:
         sizes = (inputs, *self.hidden)
         layers: list[nn.Module] = []
-        for before, after in zip(sizes, sizes[1:], strict=False):
+        for before, after in pairwise(sizes):
             layers += [nn.Linear(before, after), nn.ReLU()]
         return nn.Sequential(*layers, nn.Linear(sizes[-1], classes))
 
@@ -181,16 +181,17 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise MentorNetError(f"learning_rate must be > 0, got {self.learning_rate:g}")
 
 
-def _batches(count: int, batches: int, epochs: int, seed: int) -> Iterator[Tensor]:
+def _batches(count: int, batches: int, epochs: int, seed: int, device: str) -> Iterator[Tensor]:
     for epoch in range(epochs):
         order = torch.randperm(count, generator=generator(seed, _ORDER, epoch))
-        yield from order.tensor_split(batches)
+        yield from order.to(device).tensor_split(batches)
 
 
 def _seed(random_state: Any) -> int:
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
-    if isinstance(random_state, np.random.RandomState | np.random.Generator):
-        draw = getattr(random_state, "integers", None) or random_state.randint
-        return int(draw(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
     return int(random_state)
