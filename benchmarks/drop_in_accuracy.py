@@ -4,7 +4,7 @@
 
 The loop, the student, the batches and the steps are the same; only the criterion differs. It is
 told neither the noise rate nor any clean label. Digits: the small CNN, 40 epochs. CIFAR-10: 10,000
-of its training images, the fast student at half its width, 30 epochs; it needs MENTORNET_DATA.
+of its training images, the fast student at half its width, 25 epochs; it needs MENTORNET_DATA.
 Noise is symmetric (wrong classes only) on digits and uniform (all classes, as in the paper) on
 CIFAR-10. Runs that are in results/drop_in/drop_in.json already are not made again.
 """
@@ -47,7 +47,7 @@ CONFIGS = {
         "cifar10",
         files=FilesConfig(limit=10_000),
         student=StudentConfig(width=16),
-        optimiser=OptimiserConfig(epochs=30),
+        optimiser=OptimiserConfig(epochs=25),
     ),
 }
 
@@ -59,9 +59,9 @@ def cells(data: str) -> Iterator[Cell]:
         for rate in compared:
             for criterion in ("MentorLoss", "cross-entropy"):
                 yield Cell(data, f"{kind}:{rate}", criterion, seed)
-    if data == "cifar10":  # where only the estimate is asked for
-        for rate in ("0.1", "0.2", "0.6"):
-            yield Cell(data, f"{kind}:{rate}", "MentorLoss", 0)
+        if data == "cifar10" and seed == 0:  # where only the estimate is asked for
+            for rate in ("0.1", "0.2", "0.6"):
+                yield Cell(data, f"{kind}:{rate}", "MentorLoss", 0)
 
 
 def train(cell: Cell) -> dict[str, Any]:

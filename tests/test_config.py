@@ -52,7 +52,7 @@ def test_the_resolved_config_resolves_to_itself(method: str, tmp_path: Path) -> 
 
 def test_nothing_is_left_open_but_what_does_not_apply() -> None:
     config = prepare(TrainConfig("digits")).config
-    assert config.method.method == "mentornet-pd"
+    assert config.method.method == "mentornet-auto"
     assert None not in vars(config.optimiser).values()
     assert config.student.student == "small-cnn"
 

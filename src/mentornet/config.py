@@ -105,8 +105,8 @@ class MethodConfig:
 
     method: str | None = None
     """full-model, forgetting, self-paced, focal, reed-soft, reed-hard, goldberger, spade,
-    mentornet, mentornet-pd, mentornet-dd or oracle; by default mentornet-dd where there are
-    verified samples, else mentornet-pd."""
+    mentornet, mentornet-pd, mentornet-auto, mentornet-dd or oracle; by default mentornet-dd where
+    there are verified samples, else mentornet-auto, which finds the noise rate by itself."""
 
     set: tuple[str, ...] = ()
     """The method's own settings, as key=value; a misspelt key lists all of them."""

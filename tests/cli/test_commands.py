@@ -10,7 +10,7 @@ import torch
 
 from mentornet import CURRICULA, Mentor, __version__, enumerate_features
 from mentornet.cli import main
-from mentornet.mentors import Lesson, error_of, read_card
+from mentornet.mentors import Card, Lesson, error_of, read_card
 
 QUICK = ["--steps", "20", "--samples", "1000"]
 
@@ -34,6 +34,7 @@ def test_fit_mentor_writes_a_mentor_and_its_card(
     curve = json.loads((out / "record.json").read_text())
     assert len(curve["steps"]) == len(curve["errors"]) == 20
     mentor, card = Mentor.from_pretrained(out), read_card(out)
+    assert isinstance(card, Card)
     assert mentor.name == "mlp"
     assert card.settings == {"lambda1": 0.5, "lambda2": 2, "relative": False}
     features = enumerate_features(1000)

@@ -31,6 +31,7 @@ METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
     "spade": (),
     "mentornet": ("mentor=prediction-variance",),
     "mentornet-pd": (),
+    "mentornet-auto": (),
     "mentornet-dd": ("updates=0.3,0.7", "history=2", "steps=20"),
     "oracle": (),
 }

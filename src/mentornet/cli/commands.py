@@ -9,6 +9,7 @@ import tyro
 
 from mentornet.cli.demo import Demo
 from mentornet.cli.fit_mentor import FitMentor
+from mentornet.cli.learn_mentor import LearnMentor
 from mentornet.cli.mentors import Mentors
 from mentornet.cli.plot import Plot
 from mentornet.cli.predict import Predict
@@ -31,6 +32,7 @@ COMMANDS: dict[str, type[Command]] = {
     "predict": Predict,
     "demo": Demo,
     "fit-mentor": FitMentor,
+    "learn-mentor": LearnMentor,
     "mentors": Mentors,
     "plot": Plot,
     "reproduce": Reproduce,

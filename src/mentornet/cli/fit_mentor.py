@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,10 +10,11 @@ from typing import Literal
 import torch
 from rich.console import Console
 
+from mentornet.cli.mentor_folder import RECORD, check_out, write_folder
 from mentornet.cli.progress import bar
 from mentornet.curricula import Curriculum, make_curriculum
 from mentornet.errors import MentorNetError
-from mentornet.files import write_json
+from mentornet.files import as_json
 from mentornet.mentors import (
     FEATURES,
     FitConfig,
@@ -25,18 +25,13 @@ from mentornet.mentors import (
     fit_curriculum,
     make_mentor,
 )
-from mentornet.mentors.cards import CARD, PAGE, Card, write_card
+from mentornet.mentors.cards import Card
 from mentornet.mentors.mentor import Mentor
 from mentornet.mentors.objectives import explicit
-from mentornet.mentors.store import CONFIG, PRETRAINED, WEIGHTS
 from mentornet.methods.settings import parse_numbers
 from mentornet.version import __version__
 
 __all__ = ["FitMentor"]
-
-RECORD = "record.json"
-FILES = {CARD, CONFIG, PAGE, RECORD, WEIGHTS}
-"""What is written, and so what may be overwritten."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +106,7 @@ class FitMentor:
             self.steps, learning_rate=self.learning_rate, goal=self.goal, patience=self.patience,
             seed=self.seed,
         )  # fmt: skip
-        self._check_out()
+        check_out(self.out, overwrite=self.overwrite)
         _try(mentor, curriculum, self.objective)
         features = FEATURES[self.features](
             self.samples, history=self.history, num_classes=self.num_classes
@@ -120,7 +115,8 @@ class FitMentor:
             record = fit_curriculum(
                 mentor, curriculum, features, config, objective=self.objective, on_progress=show
             )
-        self._write(mentor, self._card(mentor, curriculum, record), record)
+        card = self._card(mentor, curriculum, record)
+        write_folder(self.out, mentor, card, {RECORD: as_json(asdict(record))})
         Console(highlight=False, markup=False, soft_wrap=True).print(
             f"{self.out}: {mentor.name}, {mentor.num_parameters} parameters, "
             f"MSE {record.error:.1e} over {self.samples:,} samples, "
@@ -158,50 +154,6 @@ class FitMentor:
             mentornet_version=__version__,
             torch_version=torch.__version__,
         )
-
-    def _check_out(self) -> None:
-        if not self.out.name:
-            raise MentorNetError(f"--out must name a folder of its own, got {str(self.out)!r}")
-        for above in (self.out, *self.out.parents):
-            if above.exists() and not above.is_dir():
-                raise MentorNetError(f"--out must be a folder, but {above} is a file")
-        _try_writing(next(above for above in (self.out, *self.out.parents) if above.exists()))
-        if not self.out.is_dir():
-            return
-        found = {path.name for path in self.out.iterdir()}
-        if found and not self.overwrite:
-            raise MentorNetError(
-                f"{self.out} is not empty; choose another folder, or add --overwrite"
-            )
-        if found - FILES:
-            raise MentorNetError(
-                f"{self.out} holds more than a mentor ({min(found - FILES)}), which --overwrite "
-                "would delete; choose another folder"
-            )
-
-    def _write(self, mentor: Mentor, card: Card, record: FitRecord) -> None:
-        """The folder appears whole, or what was there stays."""
-        ships = self.out.resolve().parent == PRETRAINED
-        self.out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self.out.parent, prefix=f".{self.out.name}.") as made:
-            whole, before = Path(made) / "mentor", Path(made) / "before"
-            mentor.save_pretrained(whole)
-            write_card(card, mentor, whole, self.out.name if ships else self.out.as_posix())
-            write_json(whole / RECORD, asdict(record))
-            if self.out.exists():
-                self.out.rename(before)
-            try:
-                whole.rename(self.out)
-            except OSError:
-                if before.exists():
-                    before.rename(self.out)
-                raise
-
-
-def _try_writing(folder: Path) -> None:
-    """Raise the system's own error if nothing can be written there."""
-    with tempfile.TemporaryFile(dir=folder):
-        pass
 
 
 def _try(mentor: Mentor, curriculum: Curriculum, objective: str) -> None:

@@ -29,11 +29,9 @@ class Mentors:
         table.add_column("network")
         table.add_column("history", justify="right")
         table.add_column("MSE", justify="right")
-        table.add_column("approximates")
+        table.add_column("approximates, or learned on")
         for name, folder in shipped().items():
             mentor, card = load_mentor(name), read_card(folder)
-            settings = " ".join(f"{key}={value}" for key, value in card.settings.items())
-            about = f"{card.curriculum} {settings}".strip()
-            row = (name, mentor.name, f"{mentor.config.history}", f"{card.mse:.1e}", about)
+            row = (name, mentor.name, f"{mentor.config.history}", f"{card.mse:.1e}", card.about)
             table.add_row(*row)
         Console(highlight=False).print(table)

@@ -180,9 +180,22 @@ class MentorLoss(nn.Module):
         return weighted_mean(weights, each.masked_fill(~each.detach().isfinite(), 0.0))
 
     def weigh(
-        self, losses: Tensor, labels: Tensor | None = None, *, index: Tensor | None = None
+        self,
+        losses: Tensor,
+        labels: Tensor | None = None,
+        *,
+        index: Tensor | None = None,
+        logits: Tensor | None = None,
     ) -> Tensor:
-        """The weights v alone, `(B,)`, for a loop that sums up by itself; counts as one step."""
+        """The weights v alone, `(B,)`, for a loop that sums up by itself; counts as one step.
+
+        Args:
+            losses: ℓ, `(B,)` or `(B, …)`, as for `forward`.
+            labels: the given labels, `(B,)`.
+            index: which training samples these are, `(B,)`.
+            logits: `(B, K)`, from which the noise rate is estimated better than from losses
+                alone; they need labels.
+        """
         losses = one_each(losses).detach()
         if labels is None:
             if isinstance(self.spade.rule, Mentor) and self.spade.rule.config.use_label:
@@ -194,7 +207,11 @@ class MentorLoss(nn.Module):
                 "losses"
             )
         losses = losses.masked_fill(~losses.isfinite(), torch.nan)
-        return self._step(losses, labels, index, None, torch.full_like(labels, -1))
+        if logits is None:
+            return self._step(losses, labels, index, None, torch.full_like(labels, -1))
+        check_labels(logits, labels)
+        judged = judge(logits.detach(), labels, seed=self.seed, step=self.spade.step)
+        return self._step(losses, labels, index, judged.wrong, judged.predicted)
 
     def _step(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mentornet.mentors.architectures import ARCHITECTURES, make_mentor
 from mentornet.mentors.batch_lstm import BatchLSTMConfig, BatchLSTMMentor
 from mentornet.mentors.bilstm import BiLSTMConfig, BiLSTMMentor
-from mentornet.mentors.cards import Card, read_card
+from mentornet.mentors.cards import Card, LearnedCard, read_card
 from mentornet.mentors.cnn import CNNConfig, CNNMentor
 from mentornet.mentors.fitting import (
     FitConfig,
@@ -36,6 +36,7 @@ __all__ = [
     "Card",
     "FitConfig",
     "FitRecord",
+    "LearnedCard",
     "Lesson",
     "LogisticMentor",
     "MLPConfig",

@@ -11,6 +11,7 @@ from mentornet.methods.focal import FocalMethod, focal_loss
 from mentornet.methods.full_model import Forgetting, FullModel
 from mentornet.methods.goldberger import Goldberger, NoiseLayer
 from mentornet.methods.mentornet import MentorNet, MentorNetPD
+from mentornet.methods.mentornet_auto import MentorNetAuto
 from mentornet.methods.mentornet_dd import MentorNetDD
 from mentornet.methods.method import Method, Setting, Supervision, Task
 from mentornet.methods.oracle import Oracle
@@ -44,6 +45,7 @@ METHODS: dict[str, type[Method]] = {
         ExplicitSpade,
         MentorNet,
         MentorNetPD,
+        MentorNetAuto,
         MentorNetDD,
         Oracle,
     )

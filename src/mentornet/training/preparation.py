@@ -92,7 +92,7 @@ def prepare(
     config = _absolute(config)
     noise = None if config.labels.noise is None else parse_noise(config.labels.noise)
     verified = config.labels.clean or config.labels.clean_count
-    name = config.method.method or ("mentornet-dd" if verified else "mentornet-pd")
+    name = config.method.method or ("mentornet-dd" if verified else "mentornet-auto")
     method = make_method(name, **parse_settings(config.method.set))
     _check_method(config, method)
     if config.student.student is not None:

@@ -1,0 +1,76 @@
+"""MentorNet that finds the noise rate by itself: `MentorLoss` as the trainer runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from torch import Tensor
+
+from mentornet.criterion import MentorLoss, SpadeConfig
+from mentornet.methods.method import Method, Supervision, Task
+
+__all__ = ["MentorNetAuto"]
+
+
+@dataclass(frozen=True)
+class MentorNetAuto(Method):
+    """The predefined curriculum around the percentile 1 − ε, with ε estimated as training goes.
+
+    Nothing has to be known of the labels. See `mentornet.MentorLoss`.
+
+    Args:
+        burn_in: share of training in which samples are dropped at random only.
+        burn_in_drop: share of samples that burn-in drops.
+        by_class: whether each sample is compared with its own class, for rare classes.
+    """
+
+    name: ClassVar[str] = "mentornet-auto"
+    title: ClassVar[str] = "MentorNet auto"
+    burn_in: float = SpadeConfig.burn_in
+    burn_in_drop: float = SpadeConfig.burn_in_drop
+    by_class: bool = False
+
+    def __post_init__(self) -> None:
+        SpadeConfig(burn_in=self.burn_in, burn_in_drop=self.burn_in_drop)
+
+    def start(self, task: Task) -> Supervision:
+        criterion = MentorLoss(
+            total_steps=task.total_steps, burn_in=self.burn_in, burn_in_drop=self.burn_in_drop,
+            by_class=task.classes if self.by_class else None, seed=task.seed,
+        )  # fmt: skip
+        return DropIn(criterion.to(task.device))
+
+
+class DropIn(Supervision):
+    """The weights of a `MentorLoss`.
+
+    Args:
+        criterion: at its first step.
+    """
+
+    weighs = True
+
+    def __init__(self, criterion: MentorLoss) -> None:
+        self.criterion = criterion
+        self._logits: Tensor | None = None
+
+    def losses(self, logits: Tensor, given_label: Tensor) -> Tensor:
+        self._logits = logits.detach()
+        return super().losses(logits, given_label)
+
+    def weights(
+        self, losses: Tensor, given_label: Tensor, index: Tensor, learning_rate: float
+    ) -> Tensor | None:
+        return self.criterion.weigh(losses, given_label, index=index, logits=self._logits)
+
+    def figures(self) -> Mapping[str, Tensor | float]:
+        spade, noise = self.criterion.spade, self.criterion.noise
+        return {"loss_percentile": spade.level.value, "noise_rate": noise.rate}
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"criterion": self.criterion.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.criterion.load_state_dict(state["criterion"])
