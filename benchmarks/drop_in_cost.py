@@ -4,8 +4,8 @@
 
 Forward, loss, backward, update, at B = 128 and B = 512, images of 3 × 32 × 32, the two in turn.
 Held to 1.02. Three ways: as it comes; with `samples=` and `index=`, which adds records of
-every sample; and with a learned mentor. Then the student and the loss are compiled as one graph, and
-both are asked for the same number. The figures go to results/bench/drop_in_cost.json.
+every sample; and with a mentor network. Then the student and the loss are compiled as one graph,
+and both are asked for the same number. The figures go to results/bench/drop_in_cost.json.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CRITERIA: dict[str, Callable[[], nn.Module]] = {
 
 
 def student() -> Any:
-    made = make_student("fast", channels=3, classes=10)
+    made: Any = make_student("fast", channels=3, classes=10)
     return made.to(memory_format=torch.channels_last)
 
 
