@@ -12,7 +12,6 @@ CIFAR-10. Runs that are in results/drop_in/drop_in.json already are not made aga
 from __future__ import annotations
 
 import json
-import math
 import sys
 import time
 from collections.abc import Iterator
@@ -122,14 +121,35 @@ def main() -> None:
             runs.append(train(cell))
             print(json.dumps(runs[-1]), flush=True)
             write_json(RESULT, {"conditions": conditions(), "runs": runs})
-    for key in dict.fromkeys((run["data"], run["noise"], run["criterion"]) for run in runs):
-        same = [r for r in runs if (r["data"], r["noise"], r["criterion"]) == key]
-        last = [100 * run["accuracy_last"] for run in same]
-        errors = [100 * (r.get("noise_rate", math.nan) - r["noise_rate_actual"]) for r in same]
-        print(
-            *key, f"last {sum(last) / len(last):.1f} ({min(last):.1f}–{max(last):.1f})",
-            f"rate off by {min(errors):+.1f} to {max(errors):+.1f}",
-        )  # fmt: skip
+    print(markdown(runs))
+
+
+def markdown(runs: list[dict[str, Any]]) -> str:
+    """Last epoch, mean and range over the seeds, the best epoch after it; and the noise rates."""
+    lines = [
+        "| data | labels wrong | cross-entropy | `MentorLoss` | estimated |",
+        "|---|---|---|---|---|",
+    ]
+    for data, noise in sorted({(run["data"], run["noise"]) for run in runs}, reverse=True):
+        same = [run for run in runs if (run["data"], run["noise"]) == (data, noise)]
+        ours = [run for run in same if run["criterion"] == "MentorLoss"]
+        theirs = [run for run in same if run["criterion"] != "MentorLoss"]
+        wrong, found = (
+            100 * sum(run[name] for run in ours) / len(ours)
+            for name in ("noise_rate_actual", "noise_rate")
+        )
+        cells = (data, f"{wrong:.1f}", _accuracies(theirs), _accuracies(ours), f"{found:.1f}")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _accuracies(runs: list[dict[str, Any]]) -> str:
+    if not runs:
+        return ""
+    last = [100 * run["accuracy_last"] for run in runs]
+    best = [100 * run["accuracy_best"] for run in runs]
+    spread = f" ({min(last):.1f}–{max(last):.1f})" if len(last) > 1 else ""
+    return f"{sum(last) / len(last):.1f}{spread}, best {sum(best) / len(best):.1f}"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,77 @@
+"""README and docs say of the drop-in what the recorded results say, and the promises hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.drop_in_accuracy import RESULT as ACCURACY
+from benchmarks.drop_in_accuracy import markdown
+from benchmarks.drop_in_tables import RESULT as TABLES
+from benchmarks.drop_in_tables import markdown as tables_markdown
+from mentornet.files import read_json
+
+ROOT = Path(__file__).parents[1]
+
+
+def block(file: str, name: str) -> str:
+    text = (ROOT / file).read_text()
+    inside = text.partition(f"<!-- {name} -->\n")[2].partition(f"<!-- /{name} -->")[0]
+    return inside.strip()
+
+
+def runs() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = read_json(ACCURACY)["runs"]
+    return found
+
+
+@pytest.mark.parametrize("file", ["README.md", "docs/drop_in.md"])
+def test_the_table_of_accuracies(file: str) -> None:
+    assert markdown(runs()).strip() in block(file, "drop_in")
+
+
+def test_the_table_of_tables() -> None:
+    assert tables_markdown(read_json(TABLES)["runs"]).strip() in block("docs/drop_in.md", "tables")
+
+
+def last(data: str, noise: str, criterion: str) -> float:
+    found = [
+        100 * run["accuracy_last"]
+        for run in runs()
+        if (run["data"], run["noise"], run["criterion"]) == (data, noise, criterion)
+    ]
+    assert len(found) == 3
+    return sum(found) / 3
+
+
+@pytest.mark.parametrize(
+    ("data", "noise", "gain"),
+    [
+        ("digits", "symmetric:0.4", 10.0),
+        ("cifar10", "uniform:0.4", 5.0),
+        ("digits", "symmetric:0", -0.5),
+        ("cifar10", "uniform:0", -0.5),
+    ],
+)
+def test_it_helps_where_labels_are_wrong_and_does_no_harm_where_not(
+    data: str, noise: str, gain: float
+) -> None:
+    assert last(data, noise, "MentorLoss") >= last(data, noise, "cross-entropy") + gain
+
+
+def test_the_noise_rate_is_found_within_five_points() -> None:
+    found = [run for run in runs() if run["criterion"] == "MentorLoss"]
+    rates = {(run["data"], float(run["noise"].split(":")[1])) for run in found}
+    assert {
+        (data, rate) for data in ("digits", "cifar10") for rate in (0.1, 0.2, 0.4, 0.6)
+    } <= rates
+    for run in found:
+        assert abs(run["noise_rate"] - run["noise_rate_actual"]) <= 0.05, run
+
+
+def test_tables_are_better_off() -> None:
+    for table in ("digits", "wine", "breast cancer"):
+        same = [run for run in read_json(TABLES)["runs"] if run["table"] == table]
+        assert sum(run["mentored"] - run["plain"] for run in same) / len(same) > 0.05
