@@ -2,8 +2,9 @@
 
     python -m benchmarks.drop_in_accuracy digits cifar10
 
-The loop, the student, the batches and the steps are the same; only the criterion differs. It is
-told neither the noise rate nor any clean label. Digits: the small CNN, 40 epochs. CIFAR-10: 10,000
+The loop, the student, the batches and the steps are the same; only the criterion differs, and that
+the weight decay follows its weights (`scale_weight_decay`). It is told neither the noise rate nor
+any clean label. Digits: the small CNN, 40 epochs. CIFAR-10: 10,000
 of its training images, the fast student at half its width, 25 epochs; it needs MENTORNET_DATA.
 Noise is symmetric (wrong classes only) on digits and uniform (all classes, as in the paper) on
 CIFAR-10, where the student is judged after every fifth epoch only. Runs that are in

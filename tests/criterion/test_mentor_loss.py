@@ -364,3 +364,100 @@ def test_records_of_every_sample() -> None:
     assert records is not None
     assert torch.equal(records.weight, criterion.weights)
     assert torch.equal(records.predicted_label, logits.argmax(1).int())
+
+
+def test_a_validation_loss_without_gradient_is_no_step() -> None:
+    """`model.eval()` does not reach a criterion that stands beside the model."""
+    criterion = MentorLoss(total_steps=10)
+    logits, labels = batch()
+    with torch.no_grad():
+        assert torch.equal(criterion(logits, labels), F.cross_entropy(logits, labels))
+    assert criterion.spade.step == 0
+    losses = torch.rand(8, generator=generator(0))
+    assert criterion.eval().weigh(losses).tolist() == [1.0] * 8
+    assert criterion.spade.step == 0
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 1000.0])
+def test_own_losses_of_any_scale(scale: float) -> None:
+    criterion = MentorLoss(total_steps=200)
+    for step in range(200):
+        draw = generator(step)
+        wrong = torch.rand(128, generator=draw) < 0.4
+        progress = min(1.0, step / 20)  # all alike at first
+        losses = 2 + progress * torch.where(wrong, 3.0, -1.9) + torch.rand(128, generator=draw) / 10
+        weights = criterion.weigh(scale * losses)
+    assert criterion.noise_estimate().rate == pytest.approx(0.4, abs=0.05)
+    assert weights[wrong].max() < 0.1
+    assert weights[~wrong].min() > 0.9
+
+
+def test_an_estimate_before_the_first_step_claims_nothing() -> None:
+    estimate = MentorLoss(total_steps=10).noise_estimate()
+    assert (estimate.low, estimate.high) == (0.0, 1.0)
+
+
+def test_without_burn_in_auto_leaves_nothing_out_in_the_first_tenth() -> None:
+    criterion = MentorLoss(total_steps=100, burn_in=0.0)
+    for step in range(10):
+        logits, labels = batch(seed=step)
+        criterion(logits, labels)
+        assert criterion.weights.tolist() == [1.0] * 64
+
+
+def test_verified_again_and_restored() -> None:
+    def made() -> MentorLoss:
+        criterion = MentorLoss("pd", 40, 0.0, samples=64)
+        criterion.learn_from(torch.arange(40), torch.arange(40) % 2 == 0)
+        return criterion
+
+    whole = made()
+    steps(whole, 0, 15)
+    assert len(whole.notes) == 1
+    whole.learn_from(torch.arange(20, 60), torch.arange(40) % 3 > 0)
+    steps(whole, 15, 20)
+    restored = made()
+    restored.learn_from(torch.arange(20, 60), torch.arange(40) % 3 > 0)
+    restored.load_state_dict(whole.state_dict())
+    assert restored.notes == whole.notes
+    for ours, theirs in zip(steps(restored, 20, 40), steps(whole, 20, 40), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def test_verified_labels_that_are_all_right_do_not_turn_the_mentor_off() -> None:
+    criterion = MentorLoss("auto", 50, samples=64)
+    criterion.learn_from(torch.arange(30), torch.ones(30).bool())
+    assert criterion.learning is not None
+    assert criterion.learning.lessons.plays_wrong
+
+
+def test_a_mentor_that_looks_back_can_be_learned_again() -> None:
+    criterion = MentorLoss(make_mentor("bilstm", history=3), 40, 0.0, samples=64)
+    criterion.learn_from(torch.arange(40), torch.arange(40) % 2 == 0)
+    steps(criterion, 0, 40)
+    assert len(criterion.notes) == 2
+
+
+def test_the_mentor_that_was_lent_stays_as_it_is() -> None:
+    mentor = Mentor.from_pretrained("pd")
+    MentorLoss(mentor, 10).double()
+    assert next(mentor.parameters()).dtype == torch.float32
+
+
+def test_half_precision_stops_at_the_door() -> None:
+    criterion = MentorLoss("pd", 10, 0.0).to(torch.bfloat16)
+    logits, labels = batch()
+    assert criterion(logits.bfloat16(), labels).isfinite()
+    assert criterion.spade.level.value.dtype == torch.float32
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_smoothing_passes_over_places_without_a_label(weighted: bool) -> None:
+    draw = generator(0)
+    logits = torch.randn(4, 3, 5, generator=draw)
+    labels = torch.randint(3, (4, 5), generator=draw)
+    labels[1, 2:] = -100
+    weight = torch.tensor([0.5, 1.0, 2.0]) if weighted else None
+    criterion = MentorLoss("uniform", 10, 0.0, label_smoothing=0.1, class_weight=weight)
+    plain = F.cross_entropy(logits, labels, weight, label_smoothing=0.1)
+    torch.testing.assert_close(criterion(logits.requires_grad_(), labels), plain)

@@ -37,7 +37,15 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "no total_steps": (MentorLoss, "total_steps is missing: how often will the loss be called in training? Usually epochs * len(loader)"),
     "total_steps 0": (lambda: MentorLoss(total_steps=0), "total_steps must be ≥ 1, got 0"),
     "burn_in 20": (lambda: MentorLoss(total_steps=9, burn_in=20), "burn_in must be in [0, 1], got 20"),
-    "percentile 75": (lambda: MentorLoss(total_steps=9, percentile=75), "percentile must be in [0, 1], got 75; did you mean 0.75?"),
+    "percentile 75": (lambda: MentorLoss("pd", total_steps=9, percentile=75), "percentile must be in [0, 1], got 75; did you mean 0.75?"),
+    "a percentile for auto": (lambda: MentorLoss(total_steps=9, percentile=0.5), "mentor 'auto' finds its own percentile, got percentile=0.5"),
+    "explicit and verified": (lambda: MentorLoss(make_curriculum("pd"), 9, samples=50, explicit=True, clean_index=range(20)), "explicit SPADE has no mentor that could learn"),
+    "clean only, and no logits": (lambda: MentorLoss(total_steps=9, samples=50, clean_index=range(20)).weigh(torch.ones(4), index=index), "give logits (B, K), not losses"),
+    "by class without labels": (lambda: MentorLoss("pd", 9, by_class=3)(losses=torch.ones(4)), "labels are missing: by_class reads them"),
+    "by class, a label beyond": (lambda: MentorLoss("pd", 9, by_class=2)(logits, labels), "by_class knows labels 0–1, got 0 to 2"),
+    "by class, images of labels": (lambda: MentorLoss("pd", 9, by_class=3)(logits[:, :, None], labels[:, None]), "by_class needs one label a sample"),
+    "a mentor of fewer labels": (lambda: MentorLoss(make_mentor("mlp", num_classes=2), 9)(logits, labels), "this mentor knows labels 0–1, got 0 to 2"),
+    "labels of float, weighed": (lambda: MentorLoss("pd", 9).weigh(torch.ones(4), labels.float()), "labels must be int64, got torch.float32"),
     "a misspelt mentor": (lambda: MentorLoss("atuo", 9), "no mentor 'atuo': neither a folder nor a known name; did you mean 'auto'?"),
     "a misspelt DD mentor": (lambda: MentorLoss("dd-cifar10-04", 9), "did you mean 'dd-cifar10-40'?"),
     "an empty folder": (lambda: MentorLoss("tests", 9), "config.json"),
@@ -130,8 +138,14 @@ def test_a_sample_that_is_no_number_leaves_no_trace() -> None:
     assert explicit.spade.stored is not None
     assert explicit.spade.stored[1] == 1.0
     back = MentorLoss(make_mentor("bilstm", history=3), 10, 0.0, samples=4)
+    back(logits, labels, index=index)
+    assert back.spade.history is not None
+    before = back.spade.history.window[1].clone()
     with pytest.warns(UserWarning, match="their weight is 0"):
         back(broken, labels, index=index)
+    assert torch.equal(back.spade.history.window[1], before)
+    assert back.records is not None
+    assert back.records.predicted_label[1] == -1
     assert back(logits, labels, index=index).isfinite()
 
 

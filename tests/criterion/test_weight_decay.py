@@ -124,3 +124,86 @@ def test_what_cannot_be_scaled() -> None:
         scale_weight_decay(torch.nn.Linear(1, 1, device="meta"), criterion)  # type: ignore[arg-type]
     with pytest.raises(MentorNetError, match="Rprop has no weight_decay"):
         scale_weight_decay(torch.optim.Rprop([start()]), criterion)
+
+
+def test_two_optimisers_see_the_same_mean() -> None:
+    weights = [start(), start()]
+    optimisers = [torch.optim.SGD([weight], lr=1.0, weight_decay=0.1) for weight in weights]
+    criterion = MentorLoss("pd", 20, 0.0)
+    for optimiser in optimisers:
+        scale_weight_decay(optimiser, criterion)
+    for step in range(3):
+        criterion.weigh(torch.rand(16, generator=generator(step)) * 4)
+        for weight, optimiser in zip(weights, optimisers, strict=True):
+            weight.grad = torch.zeros(5)
+            optimiser.step()
+        assert torch.equal(*weights)
+
+
+def test_a_step_that_fails_does_not_lose_the_rate() -> None:
+    weight = start()
+    sgd = torch.optim.SGD([weight], lr=0.1, weight_decay=0.1)
+    criterion = MentorLoss("pd", 20, 0.0)
+    scale_weight_decay(sgd, criterion)
+
+    def closure() -> float:
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        sgd.step(closure)
+    weight.grad = torch.zeros(5)
+    sgd.step()
+    assert sgd.param_groups[0]["weight_decay"] == 0.1
+
+
+def test_a_closure_that_is_called_twice_does_not_wear_the_rate_down() -> None:
+    class Twice(torch.optim.SGD):
+        def step(self, closure: Any = None) -> None:  # type: ignore[override]
+            closure()
+            super().step(closure)
+
+    weight = start()
+    sgd = Twice([weight], lr=0.1, weight_decay=0.1)
+    criterion = MentorLoss("pd", 20, 0.0)
+    scale_weight_decay(sgd, criterion)
+
+    def closure() -> float:
+        criterion.weigh(torch.tensor([0.1, 9.0, 9.0]))
+        weight.grad = torch.zeros(5)
+        return 0.0
+
+    for _ in range(4):
+        sgd.step(closure)
+        assert sgd.param_groups[0]["weight_decay"] == 0.1
+
+
+def test_attached_once_only() -> None:
+    sgd, criterion = torch.optim.SGD([start()], lr=0.1, weight_decay=0.1), MentorLoss("pd", 20)
+    following = scale_weight_decay(sgd, criterion)
+    with pytest.raises(MentorNetError, match="is scaled already"):
+        scale_weight_decay(sgd, criterion)
+    following.remove()
+    scale_weight_decay(sgd, criterion)
+
+
+@pytest.mark.parametrize("name", ["SGD", "AdamW"])
+def test_a_fused_optimiser_that_unscales_gradients_in_its_step(name: str) -> None:
+    """As `GradScaler` uses it: gradients 1024 times too large, or no step at all."""
+    ours, theirs = start(), start()
+    made = [
+        getattr(torch.optim, name)([w], lr=0.1, weight_decay=0.1, fused=True)
+        for w in (ours, theirs)
+    ]
+    criterion = MentorLoss("pd", 20, 0.0)
+    scale_weight_decay(made[0], criterion)
+    mean = criterion.weigh(torch.rand(16, generator=generator(0)) * 4).mean().item()
+    made[1].param_groups[0]["weight_decay"] = 0.1 * mean
+    for weight, optimiser in zip((ours, theirs), made, strict=True):
+        optimiser.grad_scale, optimiser.found_inf = torch.tensor(1024.0), torch.tensor(0.0)
+        weight.grad = torch.full((5,), 1024.0)
+        optimiser.step()
+    torch.testing.assert_close(ours, theirs)
+    before = ours.detach().clone()
+    made[0].found_inf = torch.tensor(1.0)
+    made[0].step()
+    assert torch.equal(ours, before)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from huggingface_text import main, reviews, tiny_model
+from transformers import TrainingArguments
 
 from mentornet import MentorLoss, MentorNetError
 from mentornet.integrations.huggingface import INDEX, MentorTrainer
@@ -65,6 +66,7 @@ def test_resumed_from_a_checkpoint_it_ends_the_same_bit_for_bit(tmp_path: Path) 
     whole = main(f"{tmp_path / 'a'}", **options)
     assert whole.criterion is not None
     assert whole.criterion.spade.total_steps == 200  # calls, not steps of the optimiser
+    assert whole.criterion.spade.step == 200
     again = MentorTrainer(
         model=tiny_model(), args=whole.args, train_dataset=reviews(1600, seed=0, noise=0.3)
     )
@@ -77,6 +79,39 @@ def test_resumed_from_a_checkpoint_it_ends_the_same_bit_for_bit(tmp_path: Path) 
     (tmp_path / "a" / "checkpoint-50" / "mentor_loss_0.pt").unlink()
     with pytest.raises(MentorNetError, match=r"has no mentor_loss_0\.pt"):
         again.train(resume_from_checkpoint=f"{tmp_path / 'a' / 'checkpoint-50'}")
+
+
+@pytest.mark.parametrize(("options", "calls"), [({}, 20), ({"max_steps": 5}, 14)])
+def test_steps_are_counted_where_accumulation_does_not_divide_an_epoch(
+    options: dict[str, Any], calls: int, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {
+        "num_train_epochs": 4, "gradient_accumulation_steps": 4, "per_device_train_batch_size": 16,
+        "use_cpu": True, "report_to": [], "save_strategy": "no", "disable_tqdm": True,
+    }  # fmt: skip
+    args = TrainingArguments(f"{tmp_path}", **settings | options)
+    trainer = MentorTrainer(model=tiny_model(), args=args, train_dataset=reviews(80, 0, 0.2))
+    for _ in range(2):  # the second training begins anew
+        trainer.train()
+        assert trainer.criterion is not None
+        assert trainer.criterion.spade.total_steps == calls
+        assert trainer.criterion.spade.step == calls
+
+
+def test_verified_samples_teach_a_mentor(tmp_path: Path) -> None:
+    rows = reviews(1600, seed=0, noise=0.3)
+    true = reviews(1600, seed=0, noise=0.0)
+    right = [a["labels"] == b["labels"] for a, b in zip(rows, true, strict=True)]
+    args = main(f"{tmp_path}", num_train_epochs=1).args
+    trainer = MentorTrainer(
+        model=tiny_model(),
+        args=args,
+        train_dataset=rows,
+        verified=(range(1300, 1600), right[1300:]),
+    )
+    trainer.train()
+    assert trainer.criterion is not None
+    assert len(trainer.criterion.notes) >= 1
 
 
 def test_two_processes(tmp_path: Path) -> None:
@@ -112,10 +147,14 @@ def test_two_processes(tmp_path: Path) -> None:
 def test_what_cannot_be(tmp_path: Path) -> None:
     args = main(f"{tmp_path}", num_train_epochs=1).args
     with pytest.raises(MentorNetError, match="did you mean 'auto'"):
-        MentorTrainer(model=tiny_model(), args=args, mentor="atuo")
+        MentorTrainer(
+            model=tiny_model(), args=args, mentor="atuo", train_dataset=reviews(32, 0, 0.0)
+        )
     with pytest.raises(MentorNetError, match="has a loss of its own"):
         MentorTrainer(model=tiny_model(), args=args, compute_loss_func=lambda *_: None)
     rows = [{k: v for k, v in row.items() if k != "labels"} for row in reviews(32, 0, 0.0)]
     with pytest.raises(MentorNetError, match="there are no labels among"):
         MentorTrainer(model=tiny_model(), args=args, train_dataset=rows).train()
+    with pytest.raises(MentorNetError, match="MentorTrainer finds samples by itself"):
+        MentorTrainer(model=tiny_model(), args=args, mentor_options={"samples": 5})
     assert INDEX == "sample_index"

@@ -114,6 +114,29 @@ def test_the_ranks_of_a_distributed_run_keep_their_own_state(tmp_path: Path) -> 
     assert not any(name.startswith("student") for name in ignored)
 
 
+class Late(Net):
+    """Makes its criterion where the number of steps is known."""
+
+    def __init__(self) -> None:
+        super().__init__(1, nn.CrossEntropyLoss())
+
+    def setup(self, stage: str) -> None:
+        self.criterion = MentorLoss("pd", int(self.trainer.estimated_stepping_batches), samples=96)
+
+
+def test_a_criterion_made_in_setup_and_logs_across_epochs(tmp_path: Path) -> None:
+    module = Late()
+    made = L.Trainer(
+        max_epochs=4, accelerator="cpu", logger=False, enable_progress_bar=False,
+        enable_model_summary=False, enable_checkpointing=False, default_root_dir=tmp_path,
+        callbacks=[MentorCallback()], log_every_n_steps=20,
+    )  # fmt: skip
+    made.fit(module, loader())
+    assert isinstance(module.criterion, MentorLoss)
+    assert module.criterion.spade.total_steps == 24
+    assert made.callback_metrics["mentor/progress"] == 83.0  # after 20 of 24 batches
+
+
 def test_without_a_criterion_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(MentorNetError, match="there is no MentorLoss in Net"):
         trainer(tmp_path, 1).fit(Net(1, nn.CrossEntropyLoss()), loader())

@@ -45,7 +45,7 @@ def test_wrong_labels_are_found_and_the_rest_is_learned() -> None:
     assert model.score(X, true) > 0.9
     assert model.label_issues_.dtype == bool
     assert model.label_weights_[wrong].mean() < 0.4 < 0.7 < model.label_weights_[~wrong].mean()
-    assert model.noise_estimate_.rate == pytest.approx(wrong.mean(), abs=0.1)
+    assert model.noise_estimate_.rate == pytest.approx(wrong.mean(), abs=0.15)
 
 
 def test_a_seed_fixes_everything_and_the_global_state_is_left_alone() -> None:
@@ -71,8 +71,17 @@ def test_known_right_labels_teach_a_mentor() -> None:
     X, given, wrong = noisy_wine()
     clean = np.flatnonzero(~wrong)[:40]
     model = MentorClassifier(epochs=40).fit(X, given, clean_index=clean)
+    column = np.isin(np.arange(len(given)), clean)
+    same = MentorClassifier(epochs=40).fit(X, given, clean_index=column)
+    assert np.array_equal(same.label_weights_, model.label_weights_)
     assert len(model.criterion_.notes) == 2
     assert model.label_weights_[wrong].mean() < model.label_weights_[~wrong].mean() - 0.3
+
+
+def test_burn_ins_dice_are_no_label_issues() -> None:
+    X, y = load_iris(return_X_y=True)
+    assert not MentorClassifier(epochs=1, burn_in=1.0).fit(X, y).label_issues_.any()
+    MentorClassifier(epochs=1).fit(X[40:60], y[40:60])  # one step
 
 
 def test_in_a_pipeline_and_a_grid_search() -> None:
@@ -115,6 +124,7 @@ def test_a_fitted_one_is_pickled_with_what_it_knows(tmp_path: Any) -> None:
         ({"epochs": 0}, "epochs must be ≥ 1, got 0"),
         ({"batch_size": 0}, "batch_size must be ≥ 1, got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be > 0, got 0"),
+        ({"module": nn.Identity()}, "module must be a function of (inputs, classes)"),
         ({"mentor": "pdd"}, "did you mean 'pd'"),
         ({"burn_in": 20}, "burn_in must be in [0, 1], got 20"),
     ],

@@ -33,6 +33,8 @@ class ClassPercentile(nn.Module):
     tensor([0., 0., 3., 3.])
     """
 
+    value: Tensor
+
     def __init__(self, classes: int, percentile: float = 0.75, shrinkage: float = 20.0) -> None:
         super().__init__()
         if classes < 2:
@@ -42,17 +44,15 @@ class ClassPercentile(nn.Module):
             raise MentorNetError(f"shrinkage must be ≥ 0, got {shrinkage:g}")
         self.classes, self.percentile, self.shrinkage = classes, percentile, shrinkage
         self.recent = LossHistogram(classes, _MEMORY)
+        self.register_buffer("value", torch.tensor(torch.nan), persistent=False)
 
     @torch.no_grad()
     def update(self, losses: Tensor, label: Tensor, *, percentile: Tensor | None = None) -> Tensor:
         """Take in losses and given labels, `(B,)` each, and return ℓ_pt of each, `(B,)`."""
         self.recent.update(losses, label)
-        return self.levels(percentile)[label].to(losses.dtype)
-
-    @property
-    def value(self) -> Tensor:
-        """The mean of ℓ_pt over the classes, for the log."""
-        return self.levels().mean()
+        levels = self.levels(percentile)
+        self.value = levels.mean()  # for the log
+        return levels[label].to(losses.dtype)
 
     def levels(self, percentile: Tensor | None = None) -> Tensor:
         """ℓ_pt of every class, `(K,)`."""

@@ -201,10 +201,11 @@ class DataDriven:
             noise_rate: how often wrong labels are played, where they are.
         """
         lesson = self._remembered(now)
+        count = len(lesson.target)
         if self.plays_wrong:
             lesson = self._with_wrong(lesson, 0.5 if noise_rate is None else noise_rate)
         if lesson.target.bool().all():
-            outcome = Outcome(now, len(lesson.target), 0.0, 0.0, "every label found right: v = 1")
+            outcome = Outcome(now, count, 0.0, 0.0, "every label found right: v = 1")
             return Uniform(), outcome
         taught, stopped_by, judged = self._split(lesson)
         mentor = self.fresh_mentor().to(lesson.target.device)
@@ -221,7 +222,7 @@ class DataDriven:
         better = error < before
         used = "the learned one" if better else "the predefined one"
         rule = mentor if better else self.predefined
-        return rule, Outcome(now, len(lesson.target), error, before, used)
+        return rule, Outcome(now, count, error, before, used)
 
     def _remembered(self, now: int) -> Lesson:
         seen = self._seen()

@@ -27,7 +27,7 @@ class LossHistory(nn.Module):
 
     @torch.no_grad()
     def push(self, index: Tensor, loss: Tensor, difference: Tensor) -> tuple[Tensor, Tensor]:
-        """Add the newest loss of the samples at `index`, and return their windows.
+        """Add the newest loss of the samples at `index`, unless NaN, and return their windows.
 
         Returns:
             losses and differences, each `(B, T)` in the dtype of `loss`.
@@ -37,6 +37,7 @@ class LossHistory(nn.Module):
         unseen = before[:, :, -1:].isnan()
         before = torch.where(unseen, newest[:, :, None], before)
         window = torch.cat([before[:, :, 1:], newest[:, :, None]], dim=2)
+        window = torch.where(newest.isnan().any(1)[:, None, None], self.window[index], window)
         self.window[index] = window
         losses, differences = window.to(loss.dtype).unbind(1)
         return losses, differences

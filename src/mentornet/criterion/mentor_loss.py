@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,13 +16,15 @@ from mentornet.criterion.data_driven import DataDriven, Verified
 from mentornet.criterion.noise_rate import NoiseEstimate, NoiseRate
 from mentornet.criterion.per_sample import (
     check_index,
+    check_known,
     check_labels,
     judge,
     one_each,
     weighted_nll,
 )
 from mentornet.criterion.relearning import Relearning
-from mentornet.criterion.spade import Spade, SpadeConfig, weighted_mean
+from mentornet.criterion.spade import Spade, SpadeConfig, history_of, weighted_mean
+from mentornet.criterion.weight_decay import TALLY
 from mentornet.curricula import Curriculum, MentorNetPD, Uniform
 from mentornet.errors import MentorNetError
 from mentornet.mentors import Mentor, load_mentor
@@ -42,14 +45,15 @@ class MentorLoss(nn.Module):
     """(1/B) Σ v ℓ with the weights v of a mentor (Eq. 1, Algorithm 1), for any training loop.
 
     Put it where `nn.CrossEntropyLoss()` is. Each call in training mode is one step of SPADE; in
-    eval mode it is the plain loss and changes nothing. The state is in `state_dict`, so a run
-    that is saved with it and restored goes on bit for bit.
+    eval mode, and under `torch.no_grad()`, it is the plain loss and changes nothing. The state
+    is in `state_dict`, so a run that is saved with it and restored goes on bit for bit. At its
+    first call it goes to the device of the losses; its own numbers are float32 or float64.
 
     With "auto", the default, no noise rate has to be known: the share ε of wrong labels is
     estimated as training goes (see `NoiseRate`), and the weights are those of the paper's
-    predefined curriculum around the percentile 1 − ε of the losses. The student needs some
+    predefined curriculum around the percentile 1 − 1.2 ε of the losses. The student needs some
     training before its losses say anything, so until burn-in ends, and in the first tenth in any
-    case, every sample counts.
+    case, no sample is left out for its loss.
 
     Args:
         mentor: "auto"; "uniform" for v = 1; a name that ships ("pd", "dd-cifar10-40", …); a
@@ -61,7 +65,7 @@ class MentorLoss(nn.Module):
             mentors that look back, explicit G, verified samples, and records of every sample.
         by_class: K, to compare each sample with its own class, so that rare classes are not
             starved; see `ClassPercentile`.
-        percentile: p of ℓ_pt, in [0, 1]; "auto" finds its own.
+        percentile: p of ℓ_pt, in [0, 1], by default 0.75; not for "auto", which finds its own.
         burn_in_drop: share of samples that burn-in leaves out at random, so that fewer labels are
             learned by heart meanwhile.
         explicit: a projected gradient step on stored weights (Algorithm 1, step 9); the mentor
@@ -83,6 +87,7 @@ class MentorLoss(nn.Module):
 
     class_weight: Tensor | None
     tally: Tensor
+    unit: Tensor
     bad_samples: Tensor
 
     def __init__(
@@ -93,7 +98,7 @@ class MentorLoss(nn.Module):
         *,
         samples: int | None = None,
         by_class: int | None = None,
-        percentile: float = SpadeConfig.percentile,
+        percentile: float | None = None,
         burn_in_drop: float = SpadeConfig.burn_in_drop,
         explicit: bool = False,
         clean_index: Sequence[int] | Tensor | None = None,
@@ -111,7 +116,14 @@ class MentorLoss(nn.Module):
         if not 0 <= label_smoothing <= 1:
             raise MentorNetError(f"label_smoothing must be in [0, 1], got {label_smoothing:g}")
         self.finds_rate = isinstance(mentor, str) and mentor == AUTO
-        self.samples, self.updates, self.seed = samples, updates, seed
+        if self.finds_rate and percentile is not None:
+            raise MentorNetError(
+                f"mentor 'auto' finds its own percentile, got percentile={percentile:g}; "
+                "leave it out, or take mentor='pd'"
+            )
+        percentile = SpadeConfig.percentile if percentile is None else percentile
+        self.samples, self.by_class = samples, by_class
+        self.updates, self.seed = updates, seed
         self.label_smoothing = label_smoothing
         self.register_buffer("class_weight", class_weight, persistent=False)
         self.spade = Spade(
@@ -119,13 +131,17 @@ class MentorLoss(nn.Module):
             config=SpadeConfig(percentile, burn_in=burn_in, burn_in_drop=burn_in_drop),
             by_class=by_class, seed=seed,
         )  # fmt: skip
-        self._settled = max(burn_in, _SETTLED) * total_steps
+        self._predefined = (self.spade.rule,)
+        self._burn_in, self._settled = (
+            max(burn_in, least) * total_steps for least in (0, _SETTLED)
+        )
         self.noise = NoiseRate(_AVERAGED * total_steps)
         self.records = None if samples is None else Records(samples)
         self.learning: Relearning | None = None
         self.weights = torch.ones(0)
         self.register_buffer("bad_samples", torch.zeros((), dtype=torch.long))
-        self.register_buffer("tally", torch.zeros(2), persistent=False)
+        self.register_buffer("tally", torch.zeros(2, dtype=torch.long), persistent=False)
+        self.register_buffer("unit", torch.zeros(()))
         self._calls = 0
         self.register_load_state_dict_post_hook(_count_on)
         if clean_index is not None:
@@ -160,11 +176,13 @@ class MentorLoss(nn.Module):
         if labels is None:
             raise MentorNetError("labels are missing: criterion(logits, labels)")
         check_labels(logits, labels)
-        if not self.training:
+        if not self._learns:
             return F.cross_entropy(
                 logits, labels, self.class_weight, label_smoothing=self.label_smoothing
             )
         judged = judge(logits, labels, seed=self.seed, step=self.spade.step)
+        if labels.ndim > 1 and self.by_class is not None:
+            raise MentorNetError("by_class needs one label a sample, got an image of labels")
         label = labels if labels.ndim == 1 else torch.zeros_like(judged.predicted)
         weights = self._step(judged.losses, label, index, judged.wrong, judged.predicted)
         return weighted_nll(
@@ -174,7 +192,7 @@ class MentorLoss(nn.Module):
 
     def _of_losses(self, losses: Tensor, labels: Tensor | None, index: Tensor | None) -> Tensor:
         each = one_each(losses)
-        if not self.training:
+        if not self._learns:
             return each.mean()
         weights = self.weigh(each, labels, index=index)
         return weighted_mean(weights, each.masked_fill(~each.detach().isfinite(), 0.0))
@@ -189,6 +207,8 @@ class MentorLoss(nn.Module):
     ) -> Tensor:
         """The weights v alone, `(B,)`, for a loop that sums up by itself; counts as one step.
 
+        In eval mode they are 1 and nothing changes.
+
         Args:
             losses: ℓ, `(B,)` or `(B, …)`, as for `forward`.
             labels: the given labels, `(B,)`.
@@ -197,15 +217,21 @@ class MentorLoss(nn.Module):
                 alone; they need labels.
         """
         losses = one_each(losses).detach()
+        if not self.training:
+            return torch.ones_like(losses)
         if labels is None:
-            if isinstance(self.spade.rule, Mentor) and self.spade.rule.config.use_label:
-                raise MentorNetError("labels are missing: this mentor reads them")
+            rule = self.spade.rule
+            if self.by_class or (isinstance(rule, Mentor) and rule.config.use_label):
+                reader = "by_class" if self.by_class else "this mentor"
+                raise MentorNetError(f"labels are missing: {reader} reads them")
             labels = torch.zeros(len(losses), dtype=torch.long, device=losses.device)
         elif labels.shape != losses.shape:
             raise MentorNetError(
                 f"one label a loss: got {tuple(labels.shape)} labels and {tuple(losses.shape)} "
                 "losses"
             )
+        elif labels.dtype != torch.int64:
+            raise MentorNetError(f"labels must be int64, got {labels.dtype}; use labels.long()")
         losses = losses.masked_fill(~losses.isfinite(), torch.nan)
         if logits is None:
             return self._step(losses, labels, index, None, torch.full_like(labels, -1))
@@ -222,23 +248,40 @@ class MentorLoss(nn.Module):
         predicted: Tensor,
     ) -> Tensor:
         """One step of SPADE on losses where NaN marks what is no number."""
-        self._check(losses, index)
-        spade, noise = self.spade, self.noise
-        settled = spade.step >= self._settled
-        noise.update(losses, wrong, settled=settled)
-        percentile = self._percentile(settled) if self.finds_rate else None
+        self._check(losses, labels, index, wrong)
+        spade, measured = self.spade, self._measured(losses, wrong)
+        learned = spade.step >= self._burn_in, spade.step >= self._settled
+        self.noise.update(measured, wrong, settled=learned[1])
+        percentile = self._percentile(learned[1]) if self.finds_rate else None
         if self.learning is not None and not torch.compiler.is_compiling():
-            self.learning.learn_if_due(self._rate_now)
-        features = spade.features(losses, labels, index, percentile=percentile)
+            self.learning.learn_if_due(self.noise.rate.item() if self._plays_wrong else None)
+        features = spade.features(measured, labels, index, percentile=percentile)
         if self.learning is not None and index is not None:
             self.learning.observe(features, index, wrong)
         weights = spade.weigh_features(features, index)
+        full = (~losses.isnan()).to(weights.dtype)
+        if self.finds_rate:  # between a short burn-in and when losses say something
+            weights = torch.where(learned[0] & ~learned[1], full, weights)
         if self.records is not None and index is not None:
-            self.records.add(index, losses, weights, predicted, labels, spade.progress)
+            lasting = torch.where(learned[0], weights, full)  # burn-in's dice say nothing
+            self.records.add(index, losses, lasting, predicted, labels, spade.progress)
+        self._count(losses, weights)
+        return weights
+
+    def _measured(self, losses: Tensor, wrong: Tensor | None) -> Tensor:
+        """ℓ as "auto" reads it: a loss of unknown scale in units of half its mean at the start."""
+        if wrong is not None or not self.finds_rate:
+            return losses
+        first = losses.nanmean().float() / 2
+        self.unit = torch.where(self.unit > 0, self.unit, first)
+        return losses / torch.where(self.unit > 0, self.unit, 1.0).to(losses.dtype)
+
+    def _count(self, losses: Tensor, weights: Tensor) -> None:
+        """What `weights`, `figures` and `scale_weight_decay` tell."""
         self.weights = weights
         self.bad_samples = self.bad_samples + losses.isnan().sum()
-        self.tally = self.tally + torch.stack([weights.mean(), torch.ones_like(weights[0])])
-        return weights
+        mean = (weights.mean() * TALLY).round().long()
+        self.tally = self.tally + torch.stack([mean, torch.ones_like(mean)])
 
     def _percentile(self, settled: Tensor) -> Tensor:
         """1 − ε, and some less: a right label left out costs less than a wrong one learned."""
@@ -270,12 +313,6 @@ class MentorLoss(nn.Module):
             "bad_samples": float(self.bad_samples.item()),
         }
 
-    def take_mean_weight(self) -> Tensor:
-        """The mean of v since this was last asked, a scalar; 1 if there was none."""
-        total, calls = self.tally
-        self.tally = torch.zeros_like(self.tally)
-        return torch.where(calls > 0, total / calls.clamp(min=1), 1.0)
-
     # A mentor of your own.
 
     def learn_from(
@@ -293,19 +330,23 @@ class MentorLoss(nn.Module):
             is_correct: whether the given label of each is right, `(M,)`.
         """
         verified = Verified(torch.as_tensor(index).long(), torch.as_tensor(is_correct))
-        self._learn(verified, plays_wrong=False)
+        self._learn(verified, plays_wrong=bool(verified.is_correct.all()))
 
     def learn_if_due(self) -> bool:
-        """Learn if it is time, and say so; only loops that compile the criterion call this."""
+        """Learn if it is time, and say so; loops that compile the criterion call this."""
         if self.learning is None:
             return False
         self.learning.steps = int(self.spade.step)
-        return self.learning.learn_if_due(self._rate_now)
+        return self.learning.learn_if_due(self.noise.rate.item())
 
     @property
     def notes(self) -> list[str]:
         """What came of each lesson so far."""
         return [] if self.learning is None else list(self.learning.notes)
+
+    @property
+    def _plays_wrong(self) -> bool:
+        return self.learning is not None and self.learning.lessons.plays_wrong
 
     def _learn(self, verified: Verified, *, plays_wrong: bool) -> None:
         if self.samples is None:
@@ -313,22 +354,33 @@ class MentorLoss(nn.Module):
                 "verified samples need the size of the training set: MentorLoss(samples=N), and "
                 "index= at each call"
             )
+        if self.spade.stored is not None:
+            raise MentorNetError("explicit SPADE has no mentor that could learn from samples")
+        predefined = self._predefined[0]
+        self.spade.use(predefined)
         lessons = DataDriven(
-            verified, count=self.samples, predefined=self.spade.rule, classes=1,
-            plays_wrong=plays_wrong, seed=self.seed,
+            verified, count=self.samples, predefined=predefined, classes=1,
+            history=history_of(predefined), plays_wrong=plays_wrong, seed=self.seed,
         )  # fmt: skip
         self.learning = Relearning(self.spade, lessons, self.updates)
         self.learning.to(self.spade.step.device)
 
-    @property
-    def _rate_now(self) -> float:
-        return (
-            self.noise.rate.item() if self.learning and self.learning.lessons.plays_wrong else 0.0
-        )
-
     # The door.
 
-    def _check(self, losses: Tensor, index: Tensor | None) -> None:
+    @property
+    def _learns(self) -> bool:
+        return self.training and torch.is_grad_enabled()
+
+    def _apply(self, fn: Any, recurse: bool = True) -> MentorLoss:
+        """Go along, but never below float32: percentiles and weights are not for half precision."""
+        super()._apply(fn, recurse)
+        if self.unit.dtype in (torch.float16, torch.bfloat16):
+            super()._apply(lambda part: part.float() if part.is_floating_point() else part)
+        return self
+
+    def _check(
+        self, losses: Tensor, labels: Tensor, index: Tensor | None, wrong: Tensor | None
+    ) -> None:
         if index is None:
             if self.samples is not None:
                 raise MentorNetError(
@@ -337,6 +389,16 @@ class MentorLoss(nn.Module):
                 )
         else:
             check_index(index, len(losses), self.samples)
+        if self._plays_wrong and wrong is None:
+            raise MentorNetError(
+                "to learn from right labels only, wrong ones are played by other classes: give "
+                "logits (B, K), not losses, or verify wrong labels too (learn_from)"
+            )
+        if self.by_class is not None:
+            check_known(labels, self.by_class, "by_class")
+        rule = self.spade.rule
+        if isinstance(rule, Mentor) and rule.config.use_label:
+            check_known(labels, rule.config.num_classes, "this mentor")
         if torch.compiler.is_compiling():
             return
         if self._calls == self.spade.total_steps:
@@ -346,6 +408,8 @@ class MentorLoss(nn.Module):
                 stacklevel=4,
             )
         self._calls += 1
+        if losses.device != self.spade.step.device:
+            self.to(losses.device)
         if losses.device.type == "cpu":
             self._check_finite(losses)
 
@@ -372,7 +436,9 @@ class MentorLoss(nn.Module):
 
 
 def _rule(mentor: str | Path | Mentor | Curriculum) -> Mentor | Curriculum:
-    if isinstance(mentor, Mentor | Curriculum):
+    if isinstance(mentor, Mentor):
+        return copy.deepcopy(mentor)  # which is then moved about with the criterion
+    if isinstance(mentor, Curriculum):
         return mentor
     if mentor == AUTO:
         return MentorNetPD()

@@ -14,7 +14,16 @@ from torch.nn import functional as F  # noqa: N812
 from mentornet.criterion.draws import hashed_uniform
 from mentornet.errors import MentorNetError
 
-__all__ = ["IGNORE", "Judged", "check_index", "check_labels", "judge", "one_each", "weighted_nll"]
+__all__ = [
+    "IGNORE",
+    "Judged",
+    "check_index",
+    "check_known",
+    "check_labels",
+    "judge",
+    "one_each",
+    "weighted_nll",
+]
 
 IGNORE = -100
 """In an image of labels: a place that has none, as everywhere in torch."""
@@ -29,7 +38,7 @@ class Judged(NamedTuple):
             logits are no numbers.
         wrong: what ℓ would be on a random class that is not predicted, `(B,)`; None for images
             of labels.
-        predicted: the most probable class, `(B,)`; −1 for images of labels.
+        predicted: the most probable class, `(B,)`; −1 where there is none.
     """
 
     log_p: Tensor
@@ -50,8 +59,9 @@ def judge(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor) -> Judged:
         losses = losses.flatten(1).sum(1) / places
         wrong, predicted = None, torch.full_like(labels.flatten(1)[:, 0], -1)
     else:
-        predicted = known.argmax(1)
-        wrong = _on_another_class(known, predicted, seed, step).masked_fill(bad, torch.nan)
+        likely = known.argmax(1)
+        wrong = _on_another_class(known, likely, seed, step).masked_fill(bad, torch.nan)
+        predicted = likely.masked_fill(bad, -1)
     return Judged(log_p, losses.masked_fill(bad, torch.nan), wrong, predicted)
 
 
@@ -67,11 +77,12 @@ def weighted_nll(
     loss = F.nll_loss(log_p, labels, class_weight, ignore_index=IGNORE)
     if not smoothing:
         return loss
+    counted = (labels != IGNORE).to(log_p.dtype)
+    share = counted
     if class_weight is not None:
-        counts = class_weight[labels].sum()
-        smooth = -(log_p * class_weight.view(1, -1, *[1] * (log_p.ndim - 2))).sum(1).sum() / counts
-    else:
-        smooth = -log_p.sum(1).mean()
+        log_p = log_p * class_weight.view(1, -1, *[1] * (log_p.ndim - 2))
+        share = counted * class_weight[labels.clamp(min=0)]
+    smooth = -(log_p.sum(1) * counted).sum() / share.sum()
     return (1 - smoothing) * loss + smoothing / log_p.shape[1] * smooth
 
 
@@ -123,6 +134,14 @@ def check_labels(logits: Tensor, labels: Tensor) -> None:
                 f"label {int(labels[outside][0])} is not one of the {logits.shape[1]} classes "
                 f"0–{logits.shape[1] - 1}"
             )
+
+
+def check_known(labels: Tensor, count: int, reader: str) -> None:
+    """Raise if there are labels beyond those that `reader` knows."""
+    if _can_look(labels) and bool(((labels < 0) | (labels >= count)).any()):
+        raise MentorNetError(
+            f"{reader} knows labels 0–{count - 1}, got {int(labels.min())} to {int(labels.max())}"
+        )
 
 
 def check_index(index: Tensor, batch: int, samples: int | None) -> None:

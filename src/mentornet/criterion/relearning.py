@@ -85,12 +85,13 @@ class Relearning(nn.Module):
             "mentors": {name: mentor.state_dict() for name, mentor in self.mentors.items()},
             "uniform": isinstance(self.spade.rule, Uniform),
             "now": now,
+            "notes": list(self.notes),
         }
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
         """Go on from there."""
         self.lessons.load_state_dict(state["lessons"])
-        self.steps, self.done = state["steps"], state["done"]
+        self.steps, self.done, self.notes = state["steps"], state["done"], list(state["notes"])
         self.mentors = {}
         for name, weights in state["mentors"].items():
             mentor = self.lessons.fresh_mentor().eval().requires_grad_(False)

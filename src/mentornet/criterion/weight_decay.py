@@ -13,12 +13,17 @@ from mentornet.errors import MentorNetError
 if TYPE_CHECKING:
     from mentornet.criterion.mentor_loss import MentorLoss
 
-__all__ = ["WeightDecay", "add_weight_decay", "scale_weight_decay"]
+__all__ = ["TALLY", "WeightDecay", "add_weight_decay", "scale_weight_decay"]
+
+TALLY = 2**30
+"""A criterion sums up mean(v) in whole units of 1/TALLY, so that no sum is ever rounded."""
+
+_MARK = "_mentornet_scales_decay"
 
 _ADDED = ("SGD", "Adam", "Adagrad", "Adadelta", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop")
 """Optimisers of torch that add θ₀ w to the gradient, unless told to decay apart from it."""
 
-_APART = ("AdamW", "Adafactor", "Muon")
+_APART = ("AdamW",)
 """Those that shrink w by 1 − α θ₀, apart from the gradient."""
 
 
@@ -73,8 +78,12 @@ class WeightDecay:
             )
         if not any("weight_decay" in group for group in optimizer.param_groups):
             raise MentorNetError(f"{type(optimizer).__name__} has no weight_decay to scale")
-        self.criterion = criterion
-        self._rates: list[Any] = []
+        if getattr(optimizer, _MARK, False):
+            raise MentorNetError("the weight decay of this optimizer is scaled already")
+        setattr(optimizer, _MARK, True)
+        self.optimizer, self.criterion = optimizer, criterion
+        self._seen = criterion.tally
+        self._rates: list[Any] | None = None  # θ₀ of each group, while a step is under way
         self._handles = [
             optimizer.register_step_pre_hook(self._before),
             optimizer.register_step_post_hook(self._after),
@@ -82,18 +91,29 @@ class WeightDecay:
 
     def remove(self) -> None:
         """Let the optimiser be as it was."""
+        self._restore()
+        setattr(self.optimizer, _MARK, False)
         for handle in self._handles:
             handle.remove()
+
+    def mean_weight(self) -> Tensor:
+        """The mean of v since this was last asked, a scalar; 1 if nothing was weighed."""
+        now = self.criterion.tally
+        total, calls = now - self._seen.to(now.device)
+        self._seen = now
+        return torch.where(calls > 0, total / TALLY / calls.clamp(min=1), 1.0).float()
 
     def _before(
         self, optimizer: torch.optim.Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+        self._restore()  # if the last step has failed half way
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if closure is None:
             self._apply(optimizer)
             return None
 
         def then_apply() -> Any:  # the gradients are made in there
+            self._restore()
             loss = closure()
             self._apply(optimizer)
             return loss
@@ -103,26 +123,51 @@ class WeightDecay:
         return args, {**kwargs, "closure": then_apply}
 
     def _apply(self, optimizer: torch.optim.Optimizer) -> None:
-        mean = self.criterion.take_mean_weight()
+        if self._rates is not None:  # in a step within a step, once is enough
+            return
+        mean = self.mean_weight()
         self._rates = [group.get("weight_decay") for group in optimizer.param_groups]
-        kind = type(optimizer).__name__
         for group, rate in zip(optimizer.param_groups, self._rates, strict=True):
             if not rate:
                 continue
-            if kind in _APART or (kind in _ADDED and group.get("decoupled_weight_decay")):
+            if _decays_apart(optimizer, group):
                 _shrink(group["params"], mean * rate * group["lr"])
                 group["weight_decay"] = 0.0
-            elif kind in _ADDED:
+            elif _adds_decay(optimizer):
                 sign = -1.0 if group.get("maximize") else 1.0
                 add_weight_decay(group["params"], sign * rate, mean)
                 group["weight_decay"] = 0.0
             else:
                 group["weight_decay"] = rate * mean.item()
 
-    def _after(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
-        for group, rate in zip(optimizer.param_groups, self._rates, strict=True):
-            if rate is not None:
-                group["weight_decay"] = rate
+    def _after(self, *_: Any) -> None:
+        self._restore()
+
+    def _restore(self) -> None:
+        """What the groups say is θ₀ again."""
+        if self._rates is not None:
+            for group, rate in zip(self.optimizer.param_groups, self._rates, strict=False):
+                if rate is not None:
+                    group["weight_decay"] = rate
+        self._rates = None
+
+
+def _known(optimizer: torch.optim.Optimizer, names: tuple[str, ...]) -> bool:
+    """Whether it is one of these of torch, and nobody else scales its gradients in the step."""
+    ours = (
+        type(optimizer).__module__.startswith("torch.optim") and type(optimizer).__name__ in names
+    )
+    scaled = any(getattr(optimizer, name, None) is not None for name in ("grad_scale", "found_inf"))
+    return ours and not scaled
+
+
+def _decays_apart(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> bool:
+    decoupled = bool(group.get("decoupled_weight_decay")) and _known(optimizer, _ADDED)
+    return decoupled or _known(optimizer, _APART)
+
+
+def _adds_decay(optimizer: torch.optim.Optimizer) -> bool:
+    return _known(optimizer, _ADDED)
 
 
 @torch.no_grad()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.utils.data import Dataset
 from transformers import Trainer
 
-from mentornet.criterion import MentorLoss, scale_weight_decay
+from mentornet.criterion import MentorLoss, WeightDecay, scale_weight_decay
 from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
 from mentornet.mentors import Mentor
@@ -34,6 +34,8 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         *args: as for `Trainer`.
         mentor: as for `MentorLoss`.
         mentor_options: further arguments of `MentorLoss`, by name; not total_steps or samples.
+        verified: samples that were looked at, and whether the label of each is right; a mentor is
+            learned from them. See `MentorLoss.learn_from`.
         **kwargs: as for `Trainer`.
 
     Attributes:
@@ -49,6 +51,7 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         *args: Any,
         mentor: str | Path | Mentor | Curriculum = "auto",
         mentor_options: Mapping[str, Any] | None = None,
+        verified: tuple[Sequence[int], Sequence[bool]] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
@@ -58,13 +61,26 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
                 "label_smoothing in mentor_options"
             )
         self.mentor, self.mentor_options = mentor, dict(mentor_options or {})
-        MentorLoss(mentor, 1, **self.mentor_options | {"samples": 10**3})  # says so at once
+        self.verified = verified
+        for name in ("total_steps", "samples"):
+            if name in self.mentor_options:
+                raise MentorNetError(f"MentorTrainer finds {name} by itself; leave it out")
         self.criterion: MentorLoss | None = None
+        self._decay: WeightDecay | None = None
         self.model_accepts_loss_kwargs = False  # so that the trainer averages over micro-batches
         if self.train_dataset is not None:
             if not hasattr(self.train_dataset, "__len__"):
                 raise MentorNetError("MentorTrainer needs a training set of known length")
             self.train_dataset = _Indexed(self.train_dataset)
+            self._make_criterion(1)  # says so at once if it cannot be
+
+    def train(self, *args: Any, **kwargs: Any) -> Any:
+        """As `Trainer.train`; every call begins with a fresh criterion."""
+        self.criterion, self._resumed_from = None, None
+        if self._decay is not None:
+            self._decay.remove()
+            self._decay = None
+        return super().train(*args, **kwargs)
 
     def compute_loss(
         self,
@@ -83,21 +99,43 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         if model.training:
             loss = self._criterion(logits.device)(logits, labels, index=index)
         else:
-            loss = nn.functional.cross_entropy(logits, labels)
+            options = self.mentor_options
+            loss = nn.functional.cross_entropy(
+                logits, labels, options.get("class_weight"),
+                label_smoothing=options.get("label_smoothing", 0.0),
+            )  # fmt: skip
         return (loss, outputs) if return_outputs else loss
 
     def _criterion(self, device: torch.device) -> MentorLoss:
+        """The criterion of this training, made at the first step."""
         if self.criterion is None:
-            steps = self.state.max_steps * self.args.gradient_accumulation_steps
-            options = self.mentor_options | {"samples": len(self.train_dataset)}
-            self.criterion = MentorLoss(self.mentor, steps, **options).to(device)
+            self.criterion = self._make_criterion(self._calls()).to(device)
             if self._resumed_from is not None:
-                state = torch.load(
-                    self._resumed_from / self._state_name(), map_location=device, weights_only=True
-                )
+                file = self._resumed_from / self._state_name()
+                state = torch.load(file, map_location=device, weights_only=True)
                 self.criterion.load_state_dict(state)
-            scale_weight_decay(getattr(self.optimizer, "optimizer", self.optimizer), self.criterion)
+            optimizer = getattr(self.optimizer, "optimizer", self.optimizer)
+            if any("weight_decay" in group for group in optimizer.param_groups):
+                self._decay = scale_weight_decay(optimizer, self.criterion)
         return self.criterion
+
+    def _make_criterion(self, steps: int) -> MentorLoss:
+        criterion = MentorLoss(
+            self.mentor, steps, samples=len(self.train_dataset), **self.mentor_options
+        )
+        if self.verified is not None:
+            criterion.learn_from(*self.verified)
+        return criterion
+
+    def _calls(self) -> int:
+        """How often the loss will be called: the last step of an epoch may have fewer batches."""
+        batches, together = len(self.callback_handler.train_dataloader), self._together
+        whole, rest = divmod(self.state.max_steps, -(-batches // together))
+        return whole * batches + min(rest * together, batches)
+
+    @property
+    def _together(self) -> int:
+        return int(self.args.gradient_accumulation_steps)
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
         """The mentor's figures beside the loss."""
@@ -126,7 +164,6 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         super()._load_optimizer_and_scheduler(checkpoint)
-        self.criterion, self._resumed_from = None, None
         if checkpoint is not None:
             if not (Path(checkpoint) / self._state_name()).is_file():
                 raise MentorNetError(

@@ -26,7 +26,8 @@ class MentorCallback(Callback):  # type: ignore[misc]
     """Logs what the mentor does, scales the weight decay, and keeps its state whole.
 
     Each rank of a distributed run has seen other samples, so the criterion's state must not be
-    overwritten by that of the first, as buffers are by default; the callback sees to it.
+    overwritten by that of the first, as buffers are by default; the callback sees to it. What a
+    checkpoint holds is the state of the first rank.
 
     Args:
         prefix: of the names in the log.
@@ -36,6 +37,7 @@ class MentorCallback(Callback):  # type: ignore[misc]
     def __init__(self, prefix: str = "mentor/", *, scale_decay: bool = True) -> None:
         self.prefix, self.scale_decay = prefix, scale_decay
         self._following: list[WeightDecay] = []
+        self._batches = 0
 
     def setup(
         self,
@@ -43,19 +45,26 @@ class MentorCallback(Callback):  # type: ignore[misc]
         pl_module: LightningModule,
         stage: str,
     ) -> None:
-        """Find the criterion, and say what is amiss before work starts."""
-        if stage != "fit":
-            return
-        name, criterion = self._find(pl_module)
-        ours = {f"{name}.{part}" for part, _ in criterion.named_buffers()}
+        """See to it that the ranks keep their state; a criterion made in `setup` comes later."""
+        ours = {
+            f"{name}.{part}"
+            for name, criterion in pl_module.named_modules()
+            if isinstance(criterion, MentorLoss) and stage == "fit"
+            for part, _ in criterion.named_buffers()
+        }
         module: Any = pl_module
         module._ddp_params_and_buffers_to_ignore = sorted(
             {*getattr(module, "_ddp_params_and_buffers_to_ignore", ()), *ours}
         )
 
+    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
+        """Say what is amiss before work starts."""
+        self._find(pl_module)
+        self._batches = 0
+
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Compare the steps, and take hold of the optimisers."""
-        _, criterion = self._find(pl_module)
+        criterion = self._find(pl_module)
         batches, epochs = trainer.num_training_batches, trainer.max_epochs
         said = criterion.spade.total_steps
         if trainer.max_steps < 0 and epochs and isinstance(batches, int):
@@ -85,19 +94,21 @@ class MentorCallback(Callback):  # type: ignore[misc]
         pl_module: LightningModule,
         outputs: Any,  # noqa: ARG002
         batch: Any,  # noqa: ARG002
-        batch_idx: int,
+        batch_idx: int,  # noqa: ARG002
     ) -> None:
         """Log the figures as often as the trainer logs."""
-        if (batch_idx + 1) % trainer.log_every_n_steps == 0:
-            _, criterion = self._find(pl_module)
+        self._batches += 1
+        every = trainer.log_every_n_steps
+        if every and self._batches % every == 0:
+            criterion = self._find(pl_module)
             figures = {f"{self.prefix}{name}": it for name, it in criterion.figures().items()}
             pl_module.log_dict(figures, batch_size=1)
 
     @staticmethod
-    def _find(module: LightningModule) -> tuple[str, MentorLoss]:
-        for name, part in module.named_modules():
+    def _find(module: LightningModule) -> MentorLoss:
+        for part in module.modules():
             if isinstance(part, MentorLoss):
-                return name, part
+                return part
         raise MentorNetError(
             f"there is no MentorLoss in {type(module).__name__}; in its __init__: "
             "self.criterion = MentorLoss(total_steps=...)"

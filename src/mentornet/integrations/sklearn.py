@@ -91,7 +91,9 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Args:
             X: the samples, `(N, F)`.
             y: their given labels, `(N,)`.
-            clean_index: samples whose label is known to be right; a mentor is learned from them.
+            clean_index: samples whose label is known to be right, as row numbers or as a boolean
+                column `(N,)`; a mentor is learned from them. In a search over folds only the
+                column follows its rows.
         """
         self._check_settings()
         X, y = validate_data(self, X, y, dtype=np.float32, ensure_min_samples=2)
@@ -104,7 +106,7 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         seed = _seed(self.random_state)
         inputs = self._standardised(X, first=True)
-        self._train(inputs, torch.from_numpy(given).to(self.device), clean_index, seed)
+        self._train(inputs, torch.from_numpy(given).to(self.device), _rows(clean_index), seed)
         return self
 
     def _train(self, inputs: Tensor, given: Tensor, clean_index: Any, seed: int) -> None:
@@ -123,8 +125,8 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         scale_weight_decay(adam, criterion)
         schedule = torch.optim.lr_scheduler.OneCycleLR(
-            adam, self.learning_rate, total_steps=max(4, total), pct_start=max(0.1, 2 / total),
-            cycle_momentum=False,
+            adam, self.learning_rate, total_steps=max(4, total),
+            pct_start=max(0.1, 2 / max(4, total)), cycle_momentum=False,
         )  # fmt: skip
         network.train()
         with seeded(generator(seed, _DROPOUT).initial_seed()):
@@ -177,6 +179,11 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name in ("epochs", "batch_size"):
             if getattr(self, name) < 1:
                 raise MentorNetError(f"{name} must be ≥ 1, got {getattr(self, name)}")
+        if isinstance(self.module, nn.Module):
+            raise MentorNetError(
+                "module must be a function of (inputs, classes) that makes a network, got "
+                f"{type(self.module).__name__}; for example lambda inputs, classes: …"
+            )
         if not self.learning_rate > 0:
             raise MentorNetError(f"learning_rate must be > 0, got {self.learning_rate:g}")
 
@@ -185,6 +192,14 @@ def _batches(count: int, batches: int, epochs: int, seed: int, device: str) -> I
     for epoch in range(epochs):
         order = torch.randperm(count, generator=generator(seed, _ORDER, epoch))
         yield from order.to(device).tensor_split(batches)
+
+
+def _rows(clean_index: Any) -> Any:
+    """Row numbers, from those or from a boolean column."""
+    if clean_index is None:
+        return None
+    column = np.asarray(clean_index)
+    return np.flatnonzero(column) if column.dtype == bool else column
 
 
 def _seed(random_state: Any) -> int:

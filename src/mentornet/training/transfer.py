@@ -72,6 +72,12 @@ def learn_mentor(
     judged = lesson.rows(share < _HELD_OUT)
     stopped_by = lesson.rows((share >= _HELD_OUT) & (share < _HELD_OUT + _STOPPED_BY))
     taught = lesson.rows(share >= _HELD_OUT + _STOPPED_BY)
+    for part in (taught, stopped_by, judged):
+        if part.target.unique().numel() < 2:
+            raise MentorNetError(
+                f"{count} verified samples are too few to learn a mentor from: some of each kind, "
+                "right and wrong, must be held out"
+            )
     mentor = make_mentor("bilstm", seed=config.seed, num_classes=1, use_label=False)
     fit(
         mentor, taught, binary, error=binary, judged_on=stopped_by, config=config,
