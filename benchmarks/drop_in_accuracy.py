@@ -110,8 +110,7 @@ def train(cell: Cell) -> dict[str, Any]:
         "seconds": time.perf_counter() - started,
     }
     if isinstance(criterion, MentorLoss):
-        estimate = criterion.noise_estimate()
-        found |= {"noise_rate": estimate.rate, "low": estimate.low, "high": estimate.high}
+        found["noise_rate"] = criterion.noise_estimate().rate
     return found
 
 

@@ -22,7 +22,7 @@ _ANY_CLASS = (
     "a wrong label is any other class with equal chance, and the student does not know it by heart"
 )
 _MOST, _MANY = 0.9, 0.75  # of the losses on wrong labels lie beyond where tails are compared
-_UNSURE = 0.2  # of the rate, to either side
+_UNSURE = (0.2, 0.02)  # to either side: a share of the rate, and so much in any case
 _TWO_BELLS = "the losses of right and of wrong labels are two normal distributions"
 
 
@@ -108,17 +108,17 @@ class NoiseRate(nn.Module):
     def estimate(self) -> NoiseEstimate:
         """What is known by now; on an accelerator this waits.
 
-        The interval is a fifth of the rate to either side, and two standard errors of as many
-        samples as are remembered: labels that are learned by heart make it too small, right ones
-        that are hard to learn too large, and a fifth covers all the runs that we have made.
+        The interval is a fifth of the rate and two points to either side, and two standard errors
+        of as many samples as are remembered: labels that are learned by heart make the rate too
+        small, right ones that are hard to learn too large, and this covers the recorded runs.
         """
         rate, seen = self.rate.item(), self.given.counts.sum().item()
         assumes = _ANY_CLASS if self.knows_wrong else _TWO_BELLS
         if not seen:
             return NoiseEstimate(0.0, 0.0, 1.0, assumes)
         error = 2 * math.sqrt(max(rate * (1 - rate), 0.01) / seen)
-        low, high = (1 - _UNSURE) * rate - error, (1 + _UNSURE) * rate + error
-        return NoiseEstimate(rate, max(0.0, low), min(1.0, high), assumes)
+        unsure = _UNSURE[0] * rate + _UNSURE[1] + error
+        return NoiseEstimate(rate, max(0.0, rate - unsure), min(1.0, rate + unsure), assumes)
 
 
 def _tail_ratio(given: Tensor, wrong: Tensor, share: float) -> Tensor:
