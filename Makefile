@@ -1,4 +1,4 @@
-# make setup | demo | test | check | format | bench | mentors | table6
+# make setup | demo | test | check | format | bench | mentors | dd-mentors | table6
 # Everything below `setup` sets up first. PYTHON names the interpreter that makes the .venv.
 
 PYTHON ?= python3
@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test check format bench mentors table6 clean
+.PHONY: setup demo test check format bench mentors dd-mentors table6 clean
 
 setup: $(STAMP)
 
@@ -51,6 +51,15 @@ mentor-%: setup
 	$(BIN)/mentornet fit-mentor --curriculum $* --features dense --no-use-label \
 		--num-classes 1 $(STEPS) $($*) \
 		--out $(PRETRAINED)/$* --overwrite
+
+# Those learned on CIFAR-10, about ten minutes each: one run, then a mentor from all its epochs.
+dd-mentors: setup dd-20 dd-40 dd-80
+
+dd-%: setup
+	$(BIN)/mentornet train cifar10 --noise uniform:0.$(patsubst %0,%,$*) --clean-count 5000 \
+		--width 16 --epochs 6 --set updates=0.21,0.4,0.6,0.8 --precision 32 --compile off \
+		--channels-last on --out runs/dd-$*
+	$(BIN)/mentornet learn-mentor --run-folder runs/dd-$* --out $(PRETRAINED)/dd-cifar10-$* --overwrite
 
 table6: setup
 	$(BIN)/mentornet reproduce table6

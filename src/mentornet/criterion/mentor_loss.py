@@ -37,6 +37,7 @@ __all__ = ["AUTO", "MentorLoss"]
 AUTO = "auto"
 _AVERAGED = 0.1  # share of training that the noise rate is averaged over
 _MARGIN = 1.2  # "auto" leaves out this many times the estimated share of wrong labels
+_CLEAN = 0.1  # a share of wrong labels below which "auto" leaves out less and less
 _MOST = 0.95  # and at most this share of the samples
 _SETTLED = 0.1  # share of training before which the student knows too little to judge labels
 
@@ -284,8 +285,12 @@ class MentorLoss(nn.Module):
         self.tally = self.tally + torch.stack([mean, torch.ones_like(mean)])
 
     def _percentile(self, settled: Tensor) -> Tensor:
-        """1 − ε, and some less: a right label left out costs less than a wrong one learned."""
-        left_out = (_MARGIN * self.noise.cautious).clamp(max=_MOST)
+        """1 − ε, and some less: a right label left out costs less than a wrong one learned.
+
+        Unless there is next to no noise: then what looks wrong is mostly hard.
+        """
+        rate = self.noise.cautious
+        left_out = (_MARGIN * rate * (rate / _CLEAN).clamp(max=1)).clamp(max=_MOST)
         return 1 - torch.where(settled, left_out, 0.0)
 
     # What it knows.
