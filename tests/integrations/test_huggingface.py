@@ -125,6 +125,8 @@ def test_two_processes(tmp_path: Path) -> None:
         "torch.save({'seen': ~r.loss.isnan(), 'steps': int(t.criterion.spade.step),"
         " 'total': t.criterion.spade.total_steps, 'weight': t.model.classifier.weight.detach(),"
         " 'accuracy': t.evaluate()['eval_accuracy']}, f'{sys.argv[1]}/{t.args.process_index}.pt')\n"
+        "torch.distributed.barrier()\n"
+        "torch.distributed.destroy_process_group()\n"
     )
     (tmp_path / "run.py").write_text(program)
     done = subprocess.run(
