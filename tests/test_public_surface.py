@@ -55,7 +55,7 @@ METHOD_SETTINGS: dict[str, dict[str, object]] = {
     "spade": {**_PACE, "curriculum": "pd", "step": 10.0},
     "mentornet": {**_PACE, "mentor": "pd", "reads_label": True},
     "mentornet-pd": _PACE,
-    "mentornet-auto": {"burn_in": 0.1, "burn_in_drop": 0.0, "by_class": False},
+    "mentornet-auto": {"burn_in": 0.2, "burn_in_drop": 0.5, "by_class": False},
     "mentornet-dd": {
         **_PACE, "updates": (0.21, 0.75), "history": 1, "reads_label": False, "steps": 600,
         "learning_rate": 0.03, "mentor": "",

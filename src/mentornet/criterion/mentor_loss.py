@@ -61,16 +61,14 @@ class MentorLoss(nn.Module):
             folder; a `Mentor` or a `Curriculum`.
         total_steps: how often it will be called in training: epochs × batches, gradient
             accumulation counted call by call. Progress is measured by it.
-        burn_in: share of training before the mentor is listened to; 0 for none. By default 0.2 as
-            in the paper, and 0.1 for "auto", which has learned enough by then.
+        burn_in: share of training before the mentor is listened to; 0 for none.
         samples: N, the size of the training set, if calls name their samples by `index=`: for
             mentors that look back, explicit G, verified samples, and records of every sample.
         by_class: K, to compare each sample with its own class, so that rare classes are not
             starved; see `ClassPercentile`.
         percentile: p of ℓ_pt, in [0, 1], by default 0.75; not for "auto", which finds its own.
         burn_in_drop: share of samples that burn-in leaves out at random, so that fewer labels are
-            learned by heart meanwhile. By default a half, and none in a burn-in of "auto" of 0.1
-            or less: on clean data every sample left out costs accuracy.
+            learned by heart meanwhile.
         explicit: a projected gradient step on stored weights (Algorithm 1, step 9); the mentor
             is then a `Curriculum` of known G.
         clean_index: samples whose labels are known to be right; a mentor is learned from them as
@@ -80,7 +78,7 @@ class MentorLoss(nn.Module):
         class_weight: `weight` of `nn.CrossEntropyLoss`, `(K,)`; the same holds.
         seed: of all draws.
 
-    >>> criterion = MentorLoss(total_steps=1000)
+    >>> criterion = MentorLoss(total_steps=1000, burn_in_drop=0.0)
     >>> logits = torch.tensor([[4.0, 0.0], [0.0, 3.0]], requires_grad=True)
     >>> loss = criterion(logits, torch.tensor([0, 0]))
     >>> loss.backward()
@@ -97,12 +95,12 @@ class MentorLoss(nn.Module):
         self,
         mentor: str | Path | Mentor | Curriculum = AUTO,
         total_steps: int | None = None,
-        burn_in: float | None = None,
+        burn_in: float = 0.2,
         *,
         samples: int | None = None,
         by_class: int | None = None,
         percentile: float | None = None,
-        burn_in_drop: float | None = None,
+        burn_in_drop: float = SpadeConfig.burn_in_drop,
         explicit: bool = False,
         clean_index: Sequence[int] | Tensor | None = None,
         updates: tuple[float, ...] = (0.21, 0.75),
@@ -125,11 +123,6 @@ class MentorLoss(nn.Module):
                 "leave it out, or take mentor='pd'"
             )
         percentile = SpadeConfig.percentile if percentile is None else percentile
-        if burn_in is None:
-            burn_in = _SETTLED if self.finds_rate else SpadeConfig.burn_in
-        if burn_in_drop is None:
-            short = self.finds_rate and burn_in <= _SETTLED
-            burn_in_drop = 0.0 if short else SpadeConfig.burn_in_drop
         self.samples, self.by_class = samples, by_class
         self.updates, self.seed = updates, seed
         self.label_smoothing = label_smoothing

@@ -28,8 +28,8 @@ class MentorNetAuto(Method):
 
     name: ClassVar[str] = "mentornet-auto"
     title: ClassVar[str] = "MentorNet auto"
-    burn_in: float = 0.1
-    burn_in_drop: float = 0.0
+    burn_in: float = SpadeConfig.burn_in
+    burn_in_drop: float = SpadeConfig.burn_in_drop
     by_class: bool = False
 
     def __post_init__(self) -> None:
