@@ -65,7 +65,7 @@ def test_learned_mentors_say_where_from_and_beat_the_predefined_one(name: str) -
     assert card.data == "cifar10"
     assert card.noise == f"uniform:0.{name[-2]}"
     assert card.mse < card.mse_pd
-    assert card.auroc > 0.8
+    assert card.auroc > 0.7
     config = read_config(shipped()[name] / "run.toml")
     assert (config.data, config.labels.noise) == (card.data, card.noise)
     page = (shipped()[name] / "README.md").read_text()

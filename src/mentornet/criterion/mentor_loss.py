@@ -37,7 +37,7 @@ __all__ = ["AUTO", "MentorLoss"]
 AUTO = "auto"
 _AVERAGED = 0.1  # share of training that the noise rate is averaged over
 _MARGIN = 1.2  # "auto" leaves out this many times the estimated share of wrong labels
-_CLEAN = 0.1  # a share of wrong labels below which "auto" leaves out less and less
+_CLEAN = 0.05  # a share of wrong labels below which "auto" leaves out less and less
 _MOST = 0.95  # and at most this share of the samples
 _SETTLED = 0.1  # share of training before which the student knows too little to judge labels
 
