@@ -179,7 +179,7 @@ MISTAKES = {
     "batch": (["--batch-size", "5000"], "batch-size must be at most the 128 training images, got 5000"),
     "epochs": (["--epochs", "0"], "epochs must be ≥ 1, got 0"),
     "method": (["--method", "mentornet-ddd"], "did you mean 'mentornet-dd'"),
-    "setting": (["--set", "percentil=0.5"], "did you mean 'percentile'"),
+    "setting": (["--method", "mentornet-pd", "--set", "percentil=0.5"], "did you mean 'percentile'"),
     "setting form": (["--set", "0.5"], "a setting must look like"),
     "student": (["--student", "fastt"], "did you mean 'fast'"),
     "size": (["--depth", "3"], "unexpected keyword argument 'depth'"),

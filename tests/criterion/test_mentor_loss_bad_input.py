@@ -47,7 +47,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "a mentor of fewer labels": (lambda: MentorLoss(make_mentor("mlp", num_classes=2), 9)(logits, labels), "this mentor knows labels 0–1, got 0 to 2"),
     "labels of float, weighed": (lambda: MentorLoss("pd", 9).weigh(torch.ones(4), labels.float()), "labels must be int64, got torch.float32"),
     "a misspelt mentor": (lambda: MentorLoss("atuo", 9), "no mentor 'atuo': neither a folder nor a known name; did you mean 'auto'?"),
-    "a misspelt DD mentor": (lambda: MentorLoss("dd-cifar10-04", 9), "did you mean 'dd-cifar10-40'?"),
+    "a misspelt DD mentor": (lambda: MentorLoss("dd-cifar10-4", 9), "did you mean 'dd-cifar10-40'?"),
     "an empty folder": (lambda: MentorLoss("tests", 9), "config.json"),
     "label smoothing 10": (lambda: MentorLoss(total_steps=9, label_smoothing=10), "label_smoothing must be in [0, 1], got 10"),
     "one class": (lambda: MentorLoss(total_steps=9, by_class=1), "by_class must be the number of classes, ≥ 2, got 1"),

@@ -20,7 +20,8 @@ from mentornet.integrations.sklearn import MentorClassifier
 from mentornet.randomness import generator
 
 NOT_FOR_A_NETWORK: dict[str, str] = {}
-"""Checks that fail, and why; none at present."""
+"""Checks that fail, and why; none at present. (scikit-learn itself skips the one for array_api
+input unless SCIPY_ARRAY_API is set.)"""
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
