@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,33 +11,23 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
+from mentornet.criterion.auto import AutoPercentile
+from mentornet.criterion.checks import can_look, check_index, check_known, check_labels
 from mentornet.criterion.data_driven import DataDriven, Verified
 from mentornet.criterion.noise_rate import NoiseEstimate, NoiseRate
-from mentornet.criterion.per_sample import (
-    check_index,
-    check_known,
-    check_labels,
-    judge,
-    one_each,
-    weighted_nll,
-)
+from mentornet.criterion.per_sample import judge, one_each, weighted_nll
 from mentornet.criterion.relearning import Relearning
+from mentornet.criterion.rules import AUTO, find_rule
 from mentornet.criterion.spade import Spade, SpadeConfig, history_of, weighted_mean
 from mentornet.criterion.weight_decay import TALLY
-from mentornet.curricula import Curriculum, MentorNetPD, Uniform
+from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
-from mentornet.mentors import Mentor, load_mentor
-from mentornet.mentors.store import shipped
-from mentornet.names import did_you_mean
+from mentornet.mentors import Mentor
 from mentornet.records import Records
 
-__all__ = ["AUTO", "MentorLoss"]
+__all__ = ["MentorLoss"]
 
-AUTO = "auto"
 _AVERAGED = 0.1  # share of training that the noise rate is averaged over
-_MARGIN = 1.2  # "auto" leaves out this many times the estimated share of wrong labels
-_CLEAN = 0.05  # a share of wrong labels below which "auto" leaves out less and less
-_MOST = 0.95  # and at most this share of the samples
 _SETTLED = 0.1  # share of training before which the student knows too little to judge labels
 
 
@@ -88,7 +77,6 @@ class MentorLoss(nn.Module):
 
     class_weight: Tensor | None
     tally: Tensor
-    unit: Tensor
     bad_samples: Tensor
 
     def __init__(
@@ -116,8 +104,8 @@ class MentorLoss(nn.Module):
             )
         if not 0 <= label_smoothing <= 1:
             raise MentorNetError(f"label_smoothing must be in [0, 1], got {label_smoothing:g}")
-        self.finds_rate = isinstance(mentor, str) and mentor == AUTO
-        if self.finds_rate and percentile is not None:
+        self.auto = AutoPercentile() if isinstance(mentor, str) and mentor == AUTO else None
+        if self.auto is not None and percentile is not None:
             raise MentorNetError(
                 f"mentor 'auto' finds its own percentile, got percentile={percentile:g}; "
                 "leave it out, or take mentor='pd'"
@@ -128,21 +116,19 @@ class MentorLoss(nn.Module):
         self.label_smoothing = label_smoothing
         self.register_buffer("class_weight", class_weight, persistent=False)
         self.spade = Spade(
-            _rule(mentor), total_steps=total_steps, count=samples, explicit=explicit,
+            find_rule(mentor), total_steps=total_steps, count=samples, explicit=explicit,
             config=SpadeConfig(percentile, burn_in=burn_in, burn_in_drop=burn_in_drop),
             by_class=by_class, seed=seed,
         )  # fmt: skip
         self._predefined = (self.spade.rule,)
-        self._burn_in, self._settled = (
-            max(burn_in, least) * total_steps for least in (0, _SETTLED)
-        )
+        self._burn_in = burn_in * total_steps
+        self._settled = max(burn_in, _SETTLED) * total_steps
         self.noise = NoiseRate(_AVERAGED * total_steps)
         self.records = None if samples is None else Records(samples)
         self.learning: Relearning | None = None
         self.weights = torch.ones(0)
         self.register_buffer("bad_samples", torch.zeros((), dtype=torch.long))
         self.register_buffer("tally", torch.zeros(2, dtype=torch.long), persistent=False)
-        self.register_buffer("unit", torch.zeros(()))
         self._calls = 0
         self.register_load_state_dict_post_hook(_count_on)
         if clean_index is not None:
@@ -250,10 +236,12 @@ class MentorLoss(nn.Module):
     ) -> Tensor:
         """One step of SPADE on losses where NaN marks what is no number."""
         self._check(losses, labels, index, wrong)
-        spade, measured = self.spade, self._measured(losses, wrong)
-        learned = spade.step >= self._burn_in, spade.step >= self._settled
-        self.noise.update(measured, wrong, settled=learned[1])
-        percentile = self._percentile(learned[1]) if self.finds_rate else None
+        spade, auto, measured = self.spade, self.auto, losses
+        if auto is not None and wrong is None:
+            measured = auto.measured(losses)
+        begun, settled = spade.step >= self._burn_in, spade.step >= self._settled
+        self.noise.update(measured, wrong, settled=settled)
+        percentile = None if auto is None else auto(self.noise.cautious, settled=settled)
         if self.learning is not None and not torch.compiler.is_compiling():
             self.learning.learn_if_due(self.noise.rate.item() if self._plays_wrong else None)
         features = spade.features(measured, labels, index, percentile=percentile)
@@ -261,21 +249,13 @@ class MentorLoss(nn.Module):
             self.learning.observe(features, index, wrong)
         weights = spade.weigh_features(features, index)
         full = (~losses.isnan()).to(weights.dtype)
-        if self.finds_rate:  # between a short burn-in and when losses say something
-            weights = torch.where(learned[0] & ~learned[1], full, weights)
+        if auto is not None:  # between a short burn-in and when losses say something
+            weights = torch.where(begun & ~settled, full, weights)
         if self.records is not None and index is not None:
-            lasting = torch.where(learned[0], weights, full)  # burn-in's dice say nothing
+            lasting = torch.where(begun, weights, full)  # burn-in's dice say nothing
             self.records.add(index, losses, lasting, predicted, labels, spade.progress)
         self._count(losses, weights)
         return weights
-
-    def _measured(self, losses: Tensor, wrong: Tensor | None) -> Tensor:
-        """ℓ as "auto" reads it: a loss of unknown scale in units of half its mean at the start."""
-        if wrong is not None or not self.finds_rate:
-            return losses
-        first = losses.nanmean().float() / 2
-        self.unit = torch.where(self.unit > 0, self.unit, first)
-        return losses / torch.where(self.unit > 0, self.unit, 1.0).to(losses.dtype)
 
     def _count(self, losses: Tensor, weights: Tensor) -> None:
         """What `weights`, `figures` and `scale_weight_decay` tell."""
@@ -283,15 +263,6 @@ class MentorLoss(nn.Module):
         self.bad_samples = self.bad_samples + losses.isnan().sum()
         mean = (weights.mean() * TALLY).round().long()
         self.tally = self.tally + torch.stack([mean, torch.ones_like(mean)])
-
-    def _percentile(self, settled: Tensor) -> Tensor:
-        """1 − ε, and some less: a right label left out costs less than a wrong one learned.
-
-        Unless there is next to no noise: then what looks wrong is mostly hard.
-        """
-        rate = self.noise.cautious
-        left_out = (_MARGIN * rate * (rate / _CLEAN).clamp(max=1)).clamp(max=_MOST)
-        return 1 - torch.where(settled, left_out, 0.0)
 
     # What it knows.
 
@@ -326,12 +297,13 @@ class MentorLoss(nn.Module):
         """Learn the mentor from samples that somebody has looked at (MentorNet DD).
 
         It is learned at `updates` from the losses that the student has on them, and used if it
-        judges those held out better than the mentor that is there now. `notes` tells. The samples
-        are trained on like all others. To restore such a criterion, call this with the same
-        samples before `load_state_dict`.
+        judges those held out better than the mentor of the constructor, which serves until then.
+        `notes` tells. The samples are trained on like all others. To restore such a criterion,
+        call this with the same samples before `load_state_dict`.
 
         Args:
-            index: which samples were verified, `(M,)`, at least 10, of both kinds.
+            index: which samples were verified, `(M,)`, at least 10; of both kinds, or wrong ones
+                are played as for `clean_index`.
             is_correct: whether the given label of each is right, `(M,)`.
         """
         verified = Verified(torch.as_tensor(index).long(), torch.as_tensor(is_correct))
@@ -379,7 +351,7 @@ class MentorLoss(nn.Module):
     def _apply(self, fn: Any, recurse: bool = True) -> MentorLoss:
         """Go along, but never below float32: percentiles and weights are not for half precision."""
         super()._apply(fn, recurse)
-        if self.unit.dtype in (torch.float16, torch.bfloat16):
+        if self.noise.average.dtype in (torch.float16, torch.bfloat16):
             super()._apply(lambda part: part.float() if part.is_floating_point() else part)
         return self
 
@@ -415,7 +387,7 @@ class MentorLoss(nn.Module):
         self._calls += 1
         if losses.device != self.spade.step.device:
             self.to(losses.device)
-        if losses.device.type == "cpu":
+        if can_look(losses):
             self._check_finite(losses)
 
     def _check_finite(self, losses: Tensor) -> None:
@@ -436,26 +408,8 @@ class MentorLoss(nn.Module):
 
     def extra_repr(self) -> str:
         rule = self.spade.rule
-        name = AUTO if self.finds_rate else rule.name
+        name = rule.name if self.auto is None else AUTO
         return f"mentor={name!r}, total_steps={self.spade.total_steps}, samples={self.samples}"
-
-
-def _rule(mentor: str | Path | Mentor | Curriculum) -> Mentor | Curriculum:
-    if isinstance(mentor, Mentor):
-        return copy.deepcopy(mentor)  # which is then moved about with the criterion
-    if isinstance(mentor, Curriculum):
-        return mentor
-    if mentor == AUTO:
-        return MentorNetPD()
-    if mentor == Uniform.name:
-        return Uniform()
-    if isinstance(mentor, str) and not Path(mentor).is_dir() and mentor not in shipped():
-        known = [AUTO, *shipped()]
-        raise MentorNetError(
-            f"no mentor {mentor!r}: neither a folder nor a known name; "
-            f"{did_you_mean(mentor, known)}"
-        )
-    return load_mentor(mentor)
 
 
 def _count_on(module: nn.Module, _: Any) -> None:

@@ -1,4 +1,4 @@
-"""From what a user has to one loss a sample, `(B,)`, checked at the door.
+"""From what a user has to one loss a sample, `(B,)`.
 
 Shapes: B samples, K classes; images of labels are `(B, …)` with logits `(B, K, …)`.
 """
@@ -11,22 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
+from mentornet.criterion.checks import IGNORE
 from mentornet.criterion.draws import hashed_uniform
 from mentornet.errors import MentorNetError
 
-__all__ = [
-    "IGNORE",
-    "Judged",
-    "check_index",
-    "check_known",
-    "check_labels",
-    "judge",
-    "one_each",
-    "weighted_nll",
-]
-
-IGNORE = -100
-"""In an image of labels: a place that has none, as everywhere in torch."""
+__all__ = ["Judged", "judge", "one_each", "weighted_nll"]
 
 
 class Judged(NamedTuple):
@@ -98,81 +87,6 @@ def one_each(losses: Tensor) -> Tensor:
     if losses.numel() == 0:
         raise MentorNetError(f"losses are empty, of shape {tuple(losses.shape)}")
     return losses if losses.ndim == 1 else losses.flatten(1).mean(1)
-
-
-def check_labels(logits: Tensor, labels: Tensor) -> None:
-    """Raise unless these labels can belong to these logits."""
-    if not isinstance(logits, Tensor) or not isinstance(labels, Tensor):
-        kinds = f"{type(logits).__name__} and {type(labels).__name__}"
-        raise MentorNetError(f"logits and labels must be tensors, got {kinds}")
-    if not logits.is_floating_point() or logits.ndim < 2 or logits.shape[0] == 0:
-        raise MentorNetError(
-            f"logits must be floating point of shape (B, K), got {logits.dtype} of shape "
-            f"{tuple(logits.shape)}"
-        )
-    if labels.is_floating_point():
-        soft = labels.shape == logits.shape
-        raise MentorNetError(
-            f"labels must be class numbers (int64), got {labels.dtype} of shape "
-            f"{tuple(labels.shape)}"
-            + ("; for soft labels give losses=F.cross_entropy(…, reduction='none')" if soft else "")
-        )
-    if labels.dtype != torch.int64:
-        raise MentorNetError(f"labels must be int64, got {labels.dtype}; use labels.long()")
-    expected = (logits.shape[0], *logits.shape[2:])
-    if labels.shape != expected:
-        raise MentorNetError(
-            f"logits of shape {tuple(logits.shape)} need labels of shape {tuple(expected)}, "
-            f"got {tuple(labels.shape)}"
-        )
-    if _can_look(labels):
-        outside = (labels < 0) | (labels >= logits.shape[1])
-        if logits.ndim > 2:
-            outside &= labels != IGNORE
-        if outside.any():
-            raise MentorNetError(
-                f"label {int(labels[outside][0])} is not one of the {logits.shape[1]} classes "
-                f"0–{logits.shape[1] - 1}"
-            )
-
-
-def check_known(labels: Tensor, count: int, reader: str) -> None:
-    """Raise if there are labels beyond those that `reader` knows."""
-    if _can_look(labels) and bool(((labels < 0) | (labels >= count)).any()):
-        raise MentorNetError(
-            f"{reader} knows labels 0–{count - 1}, got {int(labels.min())} to {int(labels.max())}"
-        )
-
-
-def check_index(index: Tensor, batch: int, samples: int | None) -> None:
-    """Raise unless these are B different samples of N."""
-    if not isinstance(index, Tensor) or index.dtype not in (torch.int32, torch.int64):
-        kind = index.dtype if isinstance(index, Tensor) else type(index).__name__
-        raise MentorNetError(f"index must be a tensor of whole numbers, got {kind}")
-    if index.shape != (batch,):
-        raise MentorNetError(
-            f"index must name each of the {batch} samples, got shape {tuple(index.shape)}"
-        )
-    if not _can_look(index):
-        return
-    if samples is not None:
-        outside = (index < 0) | (index >= samples)
-        if outside.any():
-            raise MentorNetError(
-                f"index {int(index[outside][0])} is not one of the {samples} samples "
-                f"0–{samples - 1}; is samples= the size of the whole training set?"
-            )
-    values, times = index.unique(return_counts=True)
-    if len(values) < len(index):
-        raise MentorNetError(
-            f"index {int(values[times > 1][0])} is there twice in one batch; "
-            "draw the samples of a batch without replacement"
-        )
-
-
-def _can_look(values: Tensor) -> bool:
-    """Whether values can be looked at without waiting for a device or breaking a graph."""
-    return values.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 def _bad(logits: Tensor, labels: Tensor) -> Tensor:
