@@ -117,7 +117,7 @@ def test_verified_samples_teach_a_mentor(tmp_path: Path) -> None:
 def test_two_processes(tmp_path: Path) -> None:
     """Each weighs its own half of every batch; the student is one."""
     program = (
-        "import sys, torch\n"
+        "import os, sys, torch\n"
         "torch.set_num_threads(1)\n"
         "from huggingface_text import main\n"
         "t = main(sys.argv[1], num_train_epochs=3, ddp_backend='gloo')\n"
@@ -126,7 +126,7 @@ def test_two_processes(tmp_path: Path) -> None:
         " 'total': t.criterion.spade.total_steps, 'weight': t.model.classifier.weight.detach(),"
         " 'accuracy': t.evaluate()['eval_accuracy']}, f'{sys.argv[1]}/{t.args.process_index}.pt')\n"
         "torch.distributed.barrier()\n"
-        "torch.distributed.destroy_process_group()\n"
+        "os._exit(0)  # gloo's threads now and then abort a process that ends by itself\n"
     )
     (tmp_path / "run.py").write_text(program)
     done = subprocess.run(
