@@ -21,14 +21,13 @@ from torch.nn.functional import cross_entropy
 
 from benchmarks.timing import alternate, ratio
 from mentornet.config import LabelsConfig, MachineConfig, MethodConfig, OptimiserConfig, TrainConfig
-from mentornet.data import Images, Splits, augment, standardise
+from mentornet.data import Batch, Images, Splits, augment, standardise
 from mentornet.experiments.conditions import conditions
 from mentornet.files import write_json
 from mentornet.methods.mentornet_dd import InRun
 from mentornet.randomness import generator
 from mentornet.students import make_student
 from mentornet.training import Trainer, prepare
-from mentornet.training.batches import Batch
 
 RESULT = Path(__file__).parents[1] / "results" / "bench" / "training_cost.json"
 COUNT, BATCH = 2560, 128

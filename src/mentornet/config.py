@@ -60,6 +60,10 @@ class FilesConfig:
     limit: int | None = None
     """Train on this many of the images only, drawn at random."""
 
+    validation: float | None = None
+    """Hold out this share of the training images, with the labels they were given, and choose the
+    best epoch by them."""
+
 
 @dataclass(frozen=True)
 class LabelsConfig:
@@ -105,7 +109,8 @@ class MethodConfig:
 
     method: str | None = None
     """full-model, forgetting, self-paced, focal, reed-soft, reed-hard, goldberger, spade,
-    mentornet, mentornet-pd, mentornet-auto, mentornet-dd or oracle; by default mentornet-dd where
+    mentornet, mentornet-pd, mentornet-auto, mentornet-dd, mentor-bootstrap or oracle, or of
+    others gce, sce, elr, co-teaching, mentormix, cleanlab-prune; by default mentornet-dd where
     there are verified samples, else mentornet-auto, which finds the noise rate by itself."""
 
     set: tuple[str, ...] = ()
@@ -206,6 +211,8 @@ class TrainConfig:
             raise MentorNetError(f"learning-rate must be > 0, got {optimiser.learning_rate:g}")
         if optimiser.weight_decay is not None and not 0 <= optimiser.weight_decay < float("inf"):
             raise MentorNetError(f"weight-decay must be ≥ 0, got {optimiser.weight_decay:g}")
+        if self.files.validation is not None and not 0 < self.files.validation < 1:
+            raise MentorNetError(f"validation must be in (0, 1), got {self.files.validation:g}")
         if self.student.dropout is not None and not 0 <= self.student.dropout < 1:
             raise MentorNetError(f"dropout must be in [0, 1), got {self.student.dropout:g}")
         if not 0 <= optimiser.warm_up < 1:

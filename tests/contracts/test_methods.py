@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
 
 from mentornet.criterion import Verified
+from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.methods import METHODS, Supervision, Task, make_method
 from mentornet.methods.settings import parse_settings
-from mentornet.randomness import generator
+from mentornet.randomness import generator, seeded
+from mentornet.students import Pair
 from tests.training.runs import METHOD_SETTINGS
 
 COUNT, CLASSES, BATCH = 40, 4, 20
@@ -21,7 +24,7 @@ def task(total_steps: int = 10) -> Task:
     return Task(
         count=COUNT, classes=CLASSES, total_steps=total_steps, verified=Verified(
             torch.arange(COUNT), is_correct
-        ), is_correct=is_correct,
+        ), is_correct=is_correct, kept=is_correct,
     )  # fmt: skip
 
 
@@ -29,11 +32,17 @@ def started(name: str) -> Supervision:
     return make_method(name, **parse_settings(METHOD_SETTINGS[name])).start(task())
 
 
-def batch(step: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def student(name: str) -> nn.Module:
+    with seeded(3):
+        students = [nn.Sequential(nn.Flatten(), nn.Linear(12, CLASSES)) for _ in range(2)]
+    return students[0] if METHODS[name].students == 1 else Pair(*students)
+
+
+def batch(step: int) -> Batch:
     draw = generator(7, step)
     index = torch.randperm(COUNT, generator=draw)[:BATCH]
-    logits = torch.randn(BATCH, CLASSES, generator=draw, requires_grad=True)
-    return logits, torch.randint(CLASSES, (BATCH,), generator=draw), index
+    images = torch.randn(BATCH, 3, 2, 2, generator=draw)
+    return Batch(index, images, torch.randint(CLASSES, (BATCH,), generator=draw))
 
 
 @pytest.fixture(params=list(METHODS))
@@ -45,55 +54,61 @@ def test_every_method_is_in_the_exam() -> None:
     assert METHOD_SETTINGS.keys() == METHODS.keys()
 
 
-def test_losses_are_one_a_sample_and_reach_the_student(name: str) -> None:
-    logits, label, _ = batch(0)
-    losses = started(name).losses(logits, label)
-    assert losses.shape == (BATCH,)
-    assert losses.dtype == torch.float32
-    assert (losses >= 0).all()
-    (gradient,) = torch.autograd.grad(losses.sum(), logits)
-    assert gradient.isfinite().all()
-    assert gradient.abs().sum() > 0
+def test_a_step_reaches_the_student(name: str) -> None:
+    taught = student(name)
+    done = started(name).step(taught, batch(0), 0.1)
+    assert done.loss.shape == ()
+    assert done.losses.shape == done.predicted.shape == (BATCH,)
+    assert not done.losses.requires_grad
+    assert done.losses.dtype == torch.float32
+    gradients = torch.autograd.grad(done.loss, list(taught.parameters()))
+    assert all(gradient.isfinite().all() for gradient in gradients)
+    assert any(gradient.abs().sum() > 0 for gradient in gradients)
+
+
+def test_what_is_predicted_is_what_the_student_says(name: str) -> None:
+    taught, seen = student(name), batch(0)
+    done = started(name).step(taught, seen, 0.1)
+    assert torch.equal(done.predicted, taught.eval()(seen.images).argmax(1))
 
 
 def test_weights_are_shares_without_gradient(name: str) -> None:
-    supervision = started(name)
+    supervision, taught = started(name), student(name)
     for step in range(10):
-        logits, label, index = batch(step)
-        losses = supervision.losses(logits, label)
-        weights = supervision.weights(losses, label, index, 0.1)
-        if not supervision.weighs:
-            assert weights is None
+        weights = supervision.step(taught, batch(step), 0.1).weights
+        if weights is None:
+            assert not supervision.weighs
             continue
-        assert weights is not None
         assert weights.shape == (BATCH,)
         assert not weights.requires_grad
         assert ((weights >= 0) & (weights <= 1)).all()
 
 
 def test_losses_do_not_depend_on_the_order(name: str) -> None:
-    logits, label, _ = batch(0)
     order = torch.randperm(BATCH, generator=generator(1))
-    supervision = started(name)
-    one = supervision.losses(logits, label)[order]
-    other = supervision.losses(logits[order], label[order])
-    assert torch.allclose(one, other)
+    taught, seen = student(name), batch(0)
+    other = Batch(seen.index[order], seen.images[order], seen.given_label[order])
+    one = started(name).step(taught, seen, 0.1)
+    two = started(name).step(taught, other, 0.1)
+    assert torch.allclose(one.losses[order], two.losses, atol=1e-6)
 
 
 def test_state_makes_a_twin(name: str) -> None:
-    """After `load_state_dict` the twin gives the same weights to the end."""
-    one = started(name)
+    """After `load_state_dict` the twin takes the same steps to the end."""
+    one, taught = started(name), student(name)
     for step in range(5):
-        logits, label, index = batch(step)
-        one.weights(one.losses(logits, label), label, index, 0.1)
+        one.step(taught, batch(step), 0.1)
     twin = started(name)
     twin.load_state_dict(one.state_dict())
     for step in range(5, 10):
-        logits, label, index = batch(step)
-        losses = one.losses(logits, label)
-        assert torch.equal(losses, twin.losses(logits, label))
-        weights, same = (it.weights(losses, label, index, 0.1) for it in (one, twin))
-        assert (weights is None and same is None) or torch.equal(weights, same)  # type: ignore[arg-type]
+        mine, same = (it.step(taught, batch(step), 0.1) for it in (one, twin))
+        assert torch.equal(mine.loss, same.loss)
+        assert torch.equal(mine.losses, same.losses)
+        if mine.weights is None:
+            assert same.weights is None
+        else:
+            assert same.weights is not None
+            assert torch.equal(mine.weights, same.weights)
 
 
 def test_settings_are_as_written(name: str) -> None:

@@ -75,21 +75,33 @@ def test_the_rate_is_the_ratio_of_the_tails() -> None:
     given = given + torch.rand(5000, generator=draw) * torch.where(given > 0, 2.0, 1.0)
     wrong = 2 + 2 * torch.rand(5000, generator=draw)
     noise.update(given, wrong, settled=torch.tensor(True))
-    beyond = {share: torch.quantile(wrong, 1 - share) for share in (0.9, 0.75)}
-    for found, (share, level) in zip((noise.rate, noise.cautious), beyond.items(), strict=True):
+    beyond = {share: torch.quantile(wrong, 1 - share) for share in (0.9, 0.75, 0.5)}
+    rates = (noise.rate, noise.cautious, noise.sure)
+    for found, (share, level) in zip(rates, beyond.items(), strict=True):
         expected = (given > level).float().mean().item() / share
         assert found.item() == pytest.approx(expected, abs=0.02)
 
 
 @pytest.mark.parametrize(
-    ("rate", "percentile"),
-    [(0.0, 1.0), (0.02, 1 - 24 * 0.02**2), (0.1, 0.88), (0.4, 0.52), (1.0, 0.05)],
-)
-def test_the_percentile_of_auto(rate: float, percentile: float) -> None:
+    ("rate", "sure", "percentile"),
+    [
+        (0.0, 0.0, 1.0), (0.1, 0.03, 1 - 0.12 / 4), (0.1, 0.06, 0.88), (0.4, 0.3, 0.52),
+        (1.0, 1.0, 0.05),
+    ],
+)  # fmt: skip
+def test_the_percentile_of_auto(rate: float, sure: float, percentile: float) -> None:
     auto = AutoPercentile()
-    found = auto(torch.tensor(rate), settled=torch.tensor(True))
+    found = auto(torch.tensor(rate), torch.tensor(sure), settled=torch.tensor(True))
     assert found.item() == pytest.approx(percentile)
-    assert auto(torch.tensor(rate), settled=torch.tensor(False)) == 1.0
+    assert auto(torch.tensor(rate), torch.tensor(sure), settled=torch.tensor(False)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("sure", "drop"), [(0.0, 0.0), (0.05, 0.2), (0.1, 0.4), (0.3, 0.4), (0.9, 0.0)]
+)
+def test_burn_in_drops_where_labels_look_wrong(sure: float, drop: float) -> None:
+    found = AutoPercentile().burn_in_drop(torch.tensor(sure), 0.4)
+    assert found.item() == pytest.approx(drop)
 
 
 def test_a_loss_of_any_scale_is_measured_by_its_first_batch() -> None:

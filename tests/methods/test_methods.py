@@ -10,6 +10,7 @@ import torch
 
 from mentornet.criterion import Verified
 from mentornet.curricula import Uniform
+from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.features import MentorFeatures
 from mentornet.mentors import load_mentor, make_mentor
@@ -18,6 +19,12 @@ from mentornet.methods.mentornet_dd import InRun
 from mentornet.methods.self_paced import RisingThreshold
 from mentornet.methods.weighted import Paced
 from mentornet.randomness import generator
+
+
+def batch(index: torch.Tensor, label: torch.Tensor | None = None) -> Batch:
+    return Batch(
+        index, torch.zeros(len(index), 1), torch.zeros_like(index) if label is None else label
+    )
 
 
 def test_focal_loss_by_hand() -> None:
@@ -50,7 +57,7 @@ def test_the_self_paced_threshold_rises_by_a_fifth() -> None:
 def test_the_oracle_is_v_star() -> None:
     is_correct = torch.tensor([True, False, True])
     oracle = make_method("oracle").start(Task(3, 2, 1, is_correct=is_correct))
-    weights = oracle.weights(torch.ones(2), torch.zeros(2).long(), torch.tensor([1, 2]), 0.1)
+    weights = oracle.weights(torch.ones(2), batch(torch.tensor([1, 2])), 0.1)
     assert weights is not None
     assert weights.tolist() == [0.0, 1.0]
 
@@ -63,10 +70,8 @@ def test_a_transferred_mentor_sees_label_0(tmp_path: Path) -> None:
     assert not method.needs_verified
     supervision = method.start(Task(50, 100, 10))
     losses = torch.rand(8, generator=generator(0))
-    many = supervision.weights(losses, torch.arange(90, 98), torch.arange(8), 0.1)
-    zero = method.start(Task(50, 100, 10)).weights(
-        losses, torch.zeros(8, dtype=torch.long), torch.arange(8), 0.1
-    )
+    many = supervision.weights(losses, batch(torch.arange(8), torch.arange(90, 98)), 0.1)
+    zero = method.start(Task(50, 100, 10)).weights(losses, batch(torch.arange(8)), 0.1)
     assert many is not None
     assert zero is not None
     assert torch.equal(many, zero)
@@ -86,7 +91,7 @@ def dd(is_correct: torch.Tensor, steps: int = 200) -> InRun:
 def run(supervision: Paced, losses: torch.Tensor, steps: int) -> torch.Tensor:
     index = torch.arange(len(losses))
     for _ in range(steps):
-        weights = supervision.weights(losses, index % 2, index, 0.1)
+        weights = supervision.weights(losses, batch(index, index % 2), 0.1)
     assert weights is not None
     return weights
 
@@ -139,7 +144,7 @@ def test_dd_with_every_label_right_trusts_all() -> None:
 def test_pd_is_the_shipped_mentor() -> None:
     supervision = make_method("mentornet-pd", burn_in=0.0).start(Task(4, 2, 10))
     losses = torch.tensor([0.1, 1.0, 2.0, 9.0])
-    weights = supervision.weights(losses, torch.zeros(4).long(), torch.arange(4), 0.1)
+    weights = supervision.weights(losses, batch(torch.arange(4)), 0.1)
     level = torch.quantile(losses, 0.75)
     expected = load_mentor("pd")(MentorFeatures.from_loss(losses, percentile=level))
     assert weights is not None
@@ -150,7 +155,7 @@ def test_the_explicit_step_moves_only_the_samples_of_the_batch() -> None:
     supervision = make_method("spade", burn_in=0.0).start(Task(6, 2, 10))
     assert isinstance(supervision, Paced)
     losses = torch.tensor([0.1, 8.0, 0.2])
-    supervision.weights(losses, torch.zeros(3).long(), torch.tensor([0, 2, 4]), 0.1)
+    supervision.weights(losses, batch(torch.tensor([0, 2, 4])), 0.1)
     stored = supervision.spade.stored
     assert stored is not None
     assert stored[[1, 3, 5]].tolist() == [1.0] * 3

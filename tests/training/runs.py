@@ -19,6 +19,7 @@ from mentornet.config import (
 )
 from mentornet.records import read_records
 from mentornet.training import Prepared, RunFolder, prepare
+from mentornet.training.pruning import unpruned
 
 METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
     "full-model": (),
@@ -33,6 +34,13 @@ METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
     "mentornet-pd": (),
     "mentornet-auto": (),
     "mentornet-dd": ("updates=0.3,0.7", "history=2", "steps=20"),
+    "mentor-bootstrap": ("updates=0.3,0.7", "steps=20", "mixup=0.5"),
+    "gce": (),
+    "sce": (),
+    "elr": (),
+    "co-teaching": (),
+    "mentormix": (),
+    "cleanlab-prune": ("folds=2",),
     "oracle": (),
 }
 """Every method, with what exercises most of it."""
@@ -44,7 +52,7 @@ def small(method: str = "mentornet-pd", **changes: Any) -> TrainConfig:
         "noise": "uniform:0.4", "limit": 192, "student": "small-cnn", "width": 4, "epochs": 6,
         "batch_size": 32, "checkpoint_seconds": 0.0, "method": method,
         "set": METHOD_SETTINGS[method],
-        "clean_count": 60 if method == "mentornet-dd" else None, **changes,
+        "clean_count": 60 if method in ("mentornet-dd", "mentor-bootstrap") else None, **changes,
     }  # fmt: skip
     seed = settings.pop("seed", 0)
     groups: dict[str, Any] = {}
@@ -65,7 +73,8 @@ def small(method: str = "mentornet-pd", **changes: Any) -> TrainConfig:
 
 def prepared(method: str = "mentornet-pd", **changes: Any) -> Prepared:
     """What a trainer starts from."""
-    return prepare(small(method, **changes))
+    made = prepare(small(method, **changes))
+    return unpruned(made) if made.method.prunes_by else made
 
 
 def outcome(folder: Path) -> tuple[dict[str, Tensor], Any]:

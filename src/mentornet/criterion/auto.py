@@ -8,17 +8,22 @@ from torch import Tensor, nn
 __all__ = ["AutoPercentile"]
 
 _MARGIN = 1.2  # this many times the estimated share of wrong labels is left out
-_CLEAN = 0.05  # a share of wrong labels below which less and less is left out
+_CLEAN = 0.06  # a share of surely wrong labels below which less and less is left out
+_FULL = 0.1  # a share of surely wrong labels from which on burn-in drops all it may
+_LEARNED = 0.5  # a share that only a student who knows nothing yet finds surely wrong
 _MOST = 0.95  # of the samples are left out at most
 
 
 class AutoPercentile(nn.Module):
-    """p = 1 − 1.2 ε: a right label left out costs less than a wrong one learned.
+    """p = 1 − 1.2 ε min(1, (ε_sure / 0.06)²): if labels are wrong, better one right one too few.
 
-    Where ε is below a twentieth it is 1 − 24 ε²: what looks wrong is then mostly hard.
+    Where hardly any label is surely wrong, what looks wrong is mostly hard, and is kept.
 
-    >>> AutoPercentile()(torch.tensor(0.25), settled=torch.tensor(True))
+    >>> auto, settled = AutoPercentile(), torch.tensor(True)
+    >>> auto(torch.tensor(0.25), torch.tensor(0.2), settled=settled)
     tensor(0.7000)
+    >>> auto(torch.tensor(0.25), torch.tensor(0.006), settled=settled)
+    tensor(0.9970)
     """
 
     unit: Tensor
@@ -27,15 +32,29 @@ class AutoPercentile(nn.Module):
         super().__init__()
         self.register_buffer("unit", torch.zeros(()))
 
-    def forward(self, rate: Tensor, *, settled: Tensor) -> Tensor:
+    def forward(self, rate: Tensor, sure: Tensor, *, settled: Tensor) -> Tensor:
         """p, a scalar in [0, 1]; 1 while nothing is settled.
 
         Args:
             rate: ε, a scalar.
+            sure: ε_sure, the share of labels that are wrong if any are.
             settled: whether the student has learned enough to judge by, a boolean scalar.
         """
-        left_out = (_MARGIN * rate * (rate / _CLEAN).clamp(max=1)).clamp(max=_MOST)
-        return 1 - torch.where(settled, left_out, 0.0)
+        left_out = _MARGIN * rate * (sure / _CLEAN).clamp(max=1).square()
+        return 1 - torch.where(settled, left_out.clamp(max=_MOST), 0.0)
+
+    def burn_in_drop(self, sure: Tensor, most: float) -> Tensor:
+        """The share of samples that burn-in drops: most · min(1, 10 ε_sure), a scalar.
+
+        Dropping keeps wrong labels from being learned by heart. It costs accuracy where there
+        are none, and is of no use before the student has learned anything.
+
+        Args:
+            sure: ε_sure.
+            most: what it drops where many labels are wrong.
+        """
+        drop = most * (sure / _FULL).clamp(max=1)
+        return torch.where(sure < _LEARNED, drop, 0.0)
 
     @torch.no_grad()
     def measured(self, losses: Tensor) -> Tensor:

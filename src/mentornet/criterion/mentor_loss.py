@@ -41,9 +41,9 @@ class MentorLoss(nn.Module):
 
     With "auto", the default, no noise rate has to be known: the share ε of wrong labels is
     estimated as training goes (see `NoiseRate`), and the weights are those of the paper's
-    predefined curriculum around the percentile 1 − 1.2 ε of the losses. The student needs some
-    training before its losses say anything, so until burn-in ends, and in the first tenth in any
-    case, no sample is left out for its loss.
+    predefined curriculum around the percentile 1 − 1.2 ε of the losses (see `AutoPercentile`). The
+    student needs some training before its losses say anything, so until burn-in ends, and in the
+    first tenth in any case, no sample is left out for its loss.
 
     Args:
         mentor: "auto"; "uniform" for v = 1; a name that ships ("pd", "dd-cifar10-40", …); a
@@ -57,7 +57,7 @@ class MentorLoss(nn.Module):
             starved; see `ClassPercentile`.
         percentile: p of ℓ_pt, in [0, 1], by default 0.75; not for "auto", which finds its own.
         burn_in_drop: share of samples that burn-in leaves out at random, so that fewer labels are
-            learned by heart meanwhile.
+            learned by heart meanwhile; "auto" leaves out less where few labels look wrong.
         explicit: a projected gradient step on stored weights (Algorithm 1, step 9); the mentor
             is then a `Curriculum` of known G.
         clean_index: samples whose labels are known to be right; a mentor is learned from them as
@@ -241,13 +241,16 @@ class MentorLoss(nn.Module):
             measured = auto.measured(losses)
         begun, settled = spade.step >= self._burn_in, spade.step >= self._settled
         self.noise.update(measured, wrong, settled=settled)
-        percentile = None if auto is None else auto(self.noise.cautious, settled=settled)
+        percentile = drop = None
+        if auto is not None:
+            percentile = auto(self.noise.cautious, self.noise.sure, settled=settled)
+            drop = auto.burn_in_drop(self.noise.sure, spade.config.burn_in_drop)
         if self.learning is not None and not torch.compiler.is_compiling():
             self.learning.learn_if_due(self.noise.rate.item() if self._plays_wrong else None)
         features = spade.features(measured, labels, index, percentile=percentile)
         if self.learning is not None and index is not None:
             self.learning.observe(features, index, wrong)
-        weights = spade.weigh_features(features, index)
+        weights = spade.weigh_features(features, index, burn_in_drop=drop)
         full = (~losses.isnan()).to(weights.dtype)
         if auto is not None:  # between a short burn-in and when losses say something
             weights = torch.where(begun & ~settled, full, weights)

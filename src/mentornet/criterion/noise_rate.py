@@ -21,7 +21,7 @@ __all__ = ["NoiseEstimate", "NoiseRate"]
 _ANY_CLASS = (
     "a wrong label is any other class with equal chance, and the student does not know it by heart"
 )
-_MOST, _MANY = 0.9, 0.75  # of the losses on wrong labels lie beyond where tails are compared
+_SHARES = (0.9, 0.75, 0.5)  # of ℓ_wrong lie beyond the places where tails are compared
 _UNSURE = (0.2, 0.02)  # to either side: a share of the rate, and so much in any case
 _TWO_BELLS = "the losses of right and of wrong labels are two normal distributions"
 
@@ -55,7 +55,8 @@ class NoiseRate(nn.Module):
     Right labels have small losses once the student has learned a little, so beyond a suitable m
     there are nearly only wrong ones. Where m is exceeded by nine tenths of ℓ_wrong, few wrong
     labels are missed: that is `rate`. Where it is exceeded by three quarters, fewer right
-    labels of a student that knows little are counted in: that is `cautious`, to act on.
+    labels of a student that knows little are counted in: that is `cautious`, to act on. Where it
+    is exceeded by half, there are hardly any right ones left: that is `sure`.
 
     Args:
         while_: steps that ε is averaged over, about.
@@ -71,7 +72,7 @@ class NoiseRate(nn.Module):
         self.given = LossHistogram(decay=decay)
         self.wrong = LossHistogram(decay=decay)
         self.bells = TwoBells(self.given.edges)
-        self.register_buffer("average", torch.zeros(2))  # rate and cautious
+        self.register_buffer("average", torch.zeros(len(_SHARES)))
         self.register_buffer("knows_wrong", torch.tensor(False))
 
     @property
@@ -83,6 +84,11 @@ class NoiseRate(nn.Module):
     def cautious(self) -> Tensor:
         """ε as it is safe to act on while the student still knows little."""
         return self.average[1]
+
+    @property
+    def sure(self) -> Tensor:
+        """ε as far as it is beyond doubt."""
+        return self.average[2]
 
     @torch.no_grad()
     def update(self, losses: Tensor, wrong: Tensor | None, *, settled: Tensor) -> None:
@@ -96,12 +102,12 @@ class NoiseRate(nn.Module):
         """
         self.given.update(losses)
         if wrong is None:
-            now = self.bells.update(self.given.shares()[0]).expand(2)
+            now = self.bells.update(self.given.shares()[0]).expand(len(_SHARES))
         else:
             self.wrong.update(wrong)
             self.knows_wrong = torch.ones_like(self.knows_wrong)
             given, known = self.given.shares()[0], self.wrong.shares()[0]
-            now = torch.stack([_tail_ratio(given, known, share) for share in (_MOST, _MANY)])
+            now = torch.stack([_tail_ratio(given, known, share) for share in _SHARES])
         moved = self.average + self.smooth * (now - self.average)
         self.average = torch.where(settled, moved, now)
 

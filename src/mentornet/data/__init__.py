@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mentornet.data.augmentation import augment, standardise
+from mentornet.data.batch import Batch
 from mentornet.data.cifar import load_cifar10, load_cifar100
 from mentornet.data.cifar_archive import fetch_cifar
 from mentornet.data.decode import UnreadableImage, read_image
@@ -30,6 +31,7 @@ from mentornet.data.sources import DATASETS, load_data
 __all__ = [
     "DATASETS",
     "NOISES",
+    "Batch",
     "Images",
     "LabelNoise",
     "Noise",

@@ -6,16 +6,22 @@ from dataclasses import fields
 from typing import get_type_hints
 
 from mentornet.errors import MentorNetError
+from mentornet.methods.cleanlab_prune import CleanlabPrune
+from mentornet.methods.co_teaching import CoTeaching
+from mentornet.methods.early_learning import EarlyLearning
 from mentornet.methods.explicit_spade import ExplicitSpade
 from mentornet.methods.focal import FocalMethod, focal_loss
 from mentornet.methods.full_model import Forgetting, FullModel
 from mentornet.methods.goldberger import Goldberger, NoiseLayer
+from mentornet.methods.mentor_bootstrap import MentorBootstrap
+from mentornet.methods.mentormix import MentorMix
 from mentornet.methods.mentornet import MentorNet, MentorNetPD
 from mentornet.methods.mentornet_auto import MentorNetAuto
 from mentornet.methods.mentornet_dd import MentorNetDD
-from mentornet.methods.method import Method, Setting, Supervision, Task
+from mentornet.methods.method import Method, Setting, Step, Supervision, Task
 from mentornet.methods.oracle import Oracle
 from mentornet.methods.reed import ReedHard, ReedSoft, reed_hard, reed_soft
+from mentornet.methods.robust_losses import GeneralisedCrossEntropy, SymmetricCrossEntropy
 from mentornet.methods.self_paced import SelfPacedMethod
 from mentornet.names import check_keys, pick
 
@@ -24,6 +30,7 @@ __all__ = [
     "Method",
     "NoiseLayer",
     "Setting",
+    "Step",
     "Supervision",
     "Task",
     "focal_loss",
@@ -47,6 +54,13 @@ METHODS: dict[str, type[Method]] = {
         MentorNetPD,
         MentorNetAuto,
         MentorNetDD,
+        MentorBootstrap,
+        GeneralisedCrossEntropy,
+        SymmetricCrossEntropy,
+        EarlyLearning,
+        CoTeaching,
+        MentorMix,
+        CleanlabPrune,
         Oracle,
     )
 }

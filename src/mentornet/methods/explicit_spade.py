@@ -40,4 +40,4 @@ class ExplicitSpade(SpadeMethod):
             make_curriculum(self.curriculum), total_steps=task.total_steps, config=self.pace(),
             count=task.count, explicit=True, seed=task.seed,
         )  # fmt: skip
-        return Paced(spade.to(task.device), step=self.step)
+        return Paced(spade.to(task.device), pace=self.step)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from mentornet.curricula.curriculum import check_not_negative
+from mentornet.data import Batch
 from mentornet.methods.method import Method, Supervision, Task
 
 __all__ = ["FocalMethod", "focal_loss"]
@@ -33,8 +34,8 @@ class _Focal(Supervision):
     def __init__(self, gamma: float) -> None:
         self.gamma = gamma
 
-    def losses(self, logits: Tensor, given_label: Tensor) -> Tensor:
-        return focal_loss(logits, given_label, gamma=self.gamma)
+    def losses(self, logits: Tensor, batch: Batch) -> Tensor:
+        return focal_loss(logits, batch.given_label, gamma=self.gamma)
 
 
 @dataclass(frozen=True)

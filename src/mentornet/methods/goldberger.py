@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.methods.method import Method, Supervision, Task
 
@@ -44,8 +45,8 @@ class _Goldberger(Supervision):
     def __init__(self, layer: NoiseLayer) -> None:
         self.layer = layer
 
-    def losses(self, logits: Tensor, given_label: Tensor) -> Tensor:
-        return nn.functional.nll_loss(self.layer(logits), given_label, reduction="none")
+    def losses(self, logits: Tensor, batch: Batch) -> Tensor:
+        return nn.functional.nll_loss(self.layer(logits), batch.given_label, reduction="none")
 
     def parameters(self) -> Iterator[nn.Parameter]:
         return self.layer.parameters()

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from torch import Tensor
+from torch import Tensor, nn
 
-from mentornet.criterion import MentorLoss, SpadeConfig
-from mentornet.methods.method import Method, Supervision, Task
+from mentornet.criterion import MentorLoss, SpadeConfig, weighted_mean
+from mentornet.data import Batch
+from mentornet.methods.method import Method, Step, Supervision, Task
 
 __all__ = ["MentorNetAuto"]
 
@@ -54,16 +55,17 @@ class DropIn(Supervision):
 
     def __init__(self, criterion: MentorLoss) -> None:
         self.criterion = criterion
-        self._logits: Tensor | None = None
 
-    def losses(self, logits: Tensor, given_label: Tensor) -> Tensor:
-        self._logits = logits.detach()
-        return super().losses(logits, given_label)
+    def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
+        logits = student(batch.images)
+        losses = self.losses(logits, batch)
+        weights = self.weigh(losses, logits.detach(), batch)
+        loss = weighted_mean(weights, losses)
+        return Step(loss, losses.detach(), weights, logits.detach().argmax(1))
 
-    def weights(
-        self, losses: Tensor, given_label: Tensor, index: Tensor, learning_rate: float
-    ) -> Tensor | None:
-        return self.criterion.weigh(losses, given_label, index=index, logits=self._logits)
+    def weigh(self, losses: Tensor, logits: Tensor, batch: Batch) -> Tensor:
+        """v, `(B,)`, from the losses and what was predicted."""
+        return self.criterion.weigh(losses, batch.given_label, index=batch.index, logits=logits)
 
     def figures(self) -> Mapping[str, Tensor | float]:
         spade, noise = self.criterion.spade, self.criterion.noise

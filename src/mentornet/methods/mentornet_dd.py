@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from torch import Tensor
 
 from mentornet.criterion import DataDriven, Relearning, Spade, check_updates
+from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.mentors import FitConfig, Mentor, load_mentor
 from mentornet.methods.mentornet import supervise
@@ -90,13 +91,11 @@ class InRun(Paced):
         super().__init__(learning.spade)
         self.learning = learning
 
-    def weights(
-        self, losses: Tensor, given_label: Tensor, index: Tensor, learning_rate: float
-    ) -> Tensor | None:
+    def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
         self.learning.learn_if_due()
-        features = self.spade.features(losses.detach(), given_label, index)
-        self.learning.observe(features, index)
-        return self.spade.weigh_features(features, index, learning_rate=learning_rate)
+        features = self.spade.features(losses.detach(), batch.given_label, batch.index)
+        self.learning.observe(features, batch.index)
+        return self.spade.weigh_features(features, batch.index, learning_rate=learning_rate)
 
     def learned(self) -> Mapping[str, Mentor]:
         return self.learning.mentors

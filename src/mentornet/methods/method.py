@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from mentornet.criterion import Verified
+from mentornet.criterion import Verified, weighted_mean
+from mentornet.data import Batch
 from mentornet.mentors import Mentor
 
-__all__ = ["Method", "Setting", "Supervision", "Task"]
+__all__ = ["Method", "Setting", "Step", "Supervision", "Task"]
 
 Setting = float | bool | str | tuple[float, ...]
 
@@ -30,6 +31,7 @@ class Task:
         device: where the losses will be.
         verified: what a data-driven mentor learns from.
         is_correct: whether each given label is true, `(N,)`; only the oracle looks at it.
+        kept: what was left of the samples by whoever pruned them before the run, `(N,)`.
     """
 
     count: int
@@ -39,31 +41,52 @@ class Task:
     device: torch.device | str = "cpu"
     verified: Verified | None = None
     is_correct: Tensor | None = None
+    kept: Tensor | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What a step comes to before the student moves.
+
+    Attributes:
+        loss: what is descended, a scalar with gradient.
+        losses: ℓ of each sample, `(B,)`, as the records keep it.
+        weights: v, `(B,)`, or None where samples are not weighed.
+        predicted: the student's class for each sample, `(B,)`.
+    """
+
+    loss: Tensor
+    losses: Tensor
+    weights: Tensor | None
+    predicted: Tensor
 
 
 class Supervision:
-    """A method at work: the loss of every sample, and its weight.
+    """A method at work: what is descended in each step.
 
-    This one is plain training, the mean of the cross-entropy; others replace a part of it.
+    This one is plain training, the mean of the cross-entropy. Most others replace the loss of a
+    sample or its weight; who needs more than one look at the images replaces the `step`.
 
     Attributes:
-        weighs: whether `weights` gives any; weight decay then follows them.
+        weighs: whether weight decay follows the weights, θ₀ · mean(v).
     """
 
     weighs: bool = False
 
-    def losses(self, logits: Tensor, given_label: Tensor) -> Tensor:
-        """ℓ, one value a sample `(B,)`, with gradient, from logits `(B, K)`."""
-        return nn.functional.cross_entropy(logits, given_label, reduction="none")
+    def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
+        """Losses, weights with the student fixed, and their weighted mean."""
+        logits = student(batch.images)
+        losses = self.losses(logits, batch)
+        weights = self.weights(losses, batch, learning_rate)
+        loss = losses.mean() if weights is None else weighted_mean(weights, losses)
+        return Step(loss, losses.detach(), weights, logits.detach().argmax(1))
 
-    def weights(
-        self,
-        losses: Tensor,
-        given_label: Tensor,
-        index: Tensor,
-        learning_rate: float,
-    ) -> Tensor | None:
-        """The weights v of the samples at `index`, `(B,)`, without gradient; None: plain mean."""
+    def losses(self, logits: Tensor, batch: Batch) -> Tensor:
+        """ℓ, one value a sample `(B,)`, with gradient, from logits `(B, K)`."""
+        return nn.functional.cross_entropy(logits, batch.given_label, reduction="none")
+
+    def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
+        """The weights v of the samples, `(B,)`, without gradient; None: plain mean."""
         return None
 
     def parameters(self) -> Iterator[nn.Parameter]:
@@ -98,11 +121,13 @@ class Method(ABC):
         name: what it is called on the command line and in tables.
         title: what the paper calls it.
         needs_truth: whether it looks at true labels.
+        students: how many it trains side by side; two are a `Pair`.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     needs_truth: ClassVar[bool] = False
+    students: ClassVar[int] = 1
 
     @property
     def student_dropout(self) -> float | None:
@@ -113,6 +138,16 @@ class Method(ABC):
     def needs_verified(self) -> bool:
         """Whether it learns from verified samples."""
         return False
+
+    @property
+    def uses_verified(self) -> bool:
+        """Whether it can learn from verified samples."""
+        return self.needs_verified
+
+    @property
+    def prunes_by(self) -> int:
+        """How many folds of cross-validation it prunes the data by before the run; 0 for none."""
+        return 0
 
     @abstractmethod
     def start(self, task: Task) -> Supervision:

@@ -7,26 +7,27 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.methods.method import Method, Supervision, Task
 
-__all__ = ["Oracle"]
+__all__ = ["Kept", "Oracle"]
 
 
-class _Oracle(Supervision):
+class Kept(Supervision):
+    """v = 1 for the samples that are kept, 0 for the others.
+
+    Args:
+        kept: `(N,)`, boolean.
+    """
+
     weighs = True
 
-    def __init__(self, is_correct: Tensor) -> None:
-        self.is_correct = is_correct
+    def __init__(self, kept: Tensor) -> None:
+        self.kept = kept
 
-    def weights(
-        self,
-        losses: Tensor,
-        given_label: Tensor,
-        index: Tensor,
-        learning_rate: float,
-    ) -> Tensor | None:
-        return self.is_correct[index].to(losses.dtype)
+    def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
+        return self.kept[batch.index].to(losses.dtype)
 
 
 @dataclass(frozen=True)
@@ -44,4 +45,4 @@ class Oracle(Method):
     def start(self, task: Task) -> Supervision:
         if task.is_correct is None:
             raise MentorNetError("the oracle needs true labels, which this data does not have")
-        return _Oracle(task.is_correct.to(task.device))
+        return Kept(task.is_correct.to(task.device))

@@ -9,6 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.methods.method import Method, Supervision, Task
 
@@ -63,8 +64,8 @@ class _Reed(Supervision):
     def __init__(self, loss: Callable[..., Tensor], beta: float) -> None:
         self.loss, self.beta = loss, beta
 
-    def losses(self, logits: Tensor, given_label: Tensor) -> Tensor:
-        return self.loss(logits, given_label, beta=self.beta)
+    def losses(self, logits: Tensor, batch: Batch) -> Tensor:
+        return self.loss(logits, batch.given_label, beta=self.beta)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from mentornet.criterion import Spade, SpadeConfig
+from mentornet.data import Batch
 from mentornet.methods.method import Method, Supervision
 
 __all__ = ["Paced", "SpadeMethod"]
@@ -20,19 +21,18 @@ class Paced(Supervision):
     Args:
         spade: at its first step.
         reads_label: whether the rule sees the given label, or always 0.
-        step: what the learning rate is multiplied by for an explicit step on v.
+        pace: what the learning rate is multiplied by for an explicit step on v.
     """
 
     weighs = True
 
-    def __init__(self, spade: Spade, *, reads_label: bool = True, step: float = 1.0) -> None:
-        self.spade, self.reads_label, self.step = spade, reads_label, step
+    def __init__(self, spade: Spade, *, reads_label: bool = True, pace: float = 1.0) -> None:
+        self.spade, self.reads_label, self.pace = spade, reads_label, pace
 
-    def weights(
-        self, losses: Tensor, given_label: Tensor, index: Tensor, learning_rate: float
-    ) -> Tensor | None:
-        label = given_label if self.reads_label else given_label * 0
-        return self.spade.weigh(losses, label, index, learning_rate=self.step * learning_rate)
+    def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
+        label = batch.given_label if self.reads_label else batch.given_label * 0
+        rate = self.pace * learning_rate
+        return self.spade.weigh(losses, label, batch.index, learning_rate=rate)
 
     def figures(self) -> Mapping[str, Tensor | float]:
         return {"loss_percentile": self.spade.level.value}

@@ -17,12 +17,14 @@ from mentornet.names import pick
 from mentornet.randomness import seeded
 from mentornet.students.fast import FastStudent
 from mentornet.students.inception import SmallInception
+from mentornet.students.pair import Pair
 from mentornet.students.resnet import ResNet, resnet101
 from mentornet.students.small_cnn import SmallCNN
 
 __all__ = [
     "STUDENTS",
     "FastStudent",
+    "Pair",
     "ResNet",
     "SmallCNN",
     "SmallInception",

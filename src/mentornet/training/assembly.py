@@ -12,12 +12,14 @@ from mentornet.config import MachineConfig, OptimiserConfig
 from mentornet.data import standardise
 from mentornet.errors import MentorNetError
 from mentornet.methods import Supervision
-from mentornet.students import check_student, make_student
+from mentornet.randomness import generator
+from mentornet.students import Pair, check_student, make_student
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 
 __all__ = ["compiled", "fresh_student", "make_fabric", "make_sgd"]
 
+_OTHER = 4  # stream of randomness
 _SEEN_BEFORE = 2000  # images that a student may look at before it is trained
 
 
@@ -44,11 +46,16 @@ def fresh_student(prepared: Prepared, *, smallest_batch: int) -> nn.Module:
     sizes = {**config.student.sizes}
     if prepared.method.student_dropout is not None:
         sizes["dropout"] = prepared.method.student_dropout
-    student: Any = make_student(
-        config.student.student, channels=train.shape[0], classes=len(train.classes),
-        seed=config.seed, **sizes,
-    )  # fmt: skip
-    check_student(student, train.shape, len(train.classes), batch_size=smallest_batch)
+    students = [
+        make_student(
+            config.student.student, channels=train.shape[0], classes=len(train.classes),
+            seed=generator(config.seed, _OTHER, place).initial_seed() if place else config.seed,
+            **sizes,
+        )
+        for place in range(prepared.method.students)
+    ]  # fmt: skip
+    check_student(students[0], train.shape, len(train.classes), batch_size=smallest_batch)
+    student: Any = students[0] if len(students) == 1 else Pair(*students)
     if hasattr(student, "prepare"):
         student.prepare(standardise(train.pixels[:_SEEN_BEFORE]))
     if config.machine.channels_last == "on":

@@ -7,26 +7,16 @@ epoch sees just what it would have seen.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from mentornet.data import Images, augment, standardise
+from mentornet.data import Batch, Images, augment, standardise
 from mentornet.randomness import generator
 
-__all__ = ["Batch", "Batches", "eval_batches", "steps_per_epoch"]
+__all__ = ["Batches", "eval_batches", "steps_per_epoch"]
 
 _ORDER, _AUGMENT = 1, 2  # streams of randomness
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """One step's samples: which they are `(B,)`, their images `(B, C, H, W)`, given labels."""
-
-    index: Tensor
-    images: Tensor
-    given_label: Tensor
 
 
 def steps_per_epoch(count: int, batch_size: int) -> int:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from mentornet.config import MachineConfig, TrainConfig, to_toml
 from mentornet.criterion import Verified
@@ -20,6 +21,7 @@ from mentornet.data import (
     noise_rate,
     parse_noise,
 )
+from mentornet.data.holdout import hold_out
 from mentornet.data.progress import Progress
 from mentornet.data.verified import draw_verified, read_verified
 from mentornet.errors import MentorNetError
@@ -46,6 +48,8 @@ class Prepared:
         method: who supervises.
         verified: what a data-driven mentor learns from.
         notes: what the user should hear.
+        kept: what was left of the samples, where the method prunes them.
+        seconds_before: what that took.
     """
 
     config: TrainConfig
@@ -55,6 +59,8 @@ class Prepared:
     method: Method
     verified: Verified | None
     notes: tuple[str, ...]
+    kept: Tensor | None = None
+    seconds_before: float = 0.0
 
     @property
     def noise_rate(self) -> float | None:
@@ -103,6 +109,9 @@ def prepare(
         train = corrupt_images(train, noise, seed=config.seed)
     everything = train
     train = _limited(train, config.files.limit, config.seed)
+    validation = splits.validation
+    if config.files.validation is not None:
+        train, validation = _held_out(train, config.files.validation)
     if len(train.given_label.unique()) < 2:
         raise MentorNetError("all training labels are of one class; there is nothing to tell apart")
     if method.needs_truth and train.true_label is None:
@@ -116,9 +125,7 @@ def prepare(
             f"batch-size must be at most the {len(train)} training images, got {batch_size}"
         )
     found, notes = _verified(config, train, _others(everything, splits))
-    return Prepared(
-        config, train, splits.test, splits.validation, method, found, (*splits.notes, *notes)
-    )
+    return Prepared(config, train, splits.test, validation, method, found, (*splits.notes, *notes))
 
 
 def _absolute(config: TrainConfig) -> TrainConfig:
@@ -148,7 +155,7 @@ def _check_method(config: TrainConfig, method: Method) -> None:
             "them with --clean-count N where true labels are known; or transfer a mentor "
             "with --set mentor=NAME"
         )
-    if verified and not method.needs_verified:
+    if verified and not method.uses_verified:
         raise MentorNetError(
             f"{method.name} has no use for verified samples; leave out --clean and --clean-count"
         )
@@ -187,6 +194,12 @@ def _limited(images: Images, limit: int | None, seed: int) -> Images:
         raise MentorNetError(f"--limit is {limit}, but there are {len(images)} training images")
     order = torch.randperm(len(images), generator=generator(seed, _LIMIT))
     return images.rows(order[:limit].sort().values)
+
+
+def _held_out(images: Images, share: float) -> tuple[Images, Images]:
+    """What is trained on, and what is held out: with given labels only, as users have them."""
+    stay, held = hold_out(images.given_label, share)
+    return images.rows(stay), replace(images.rows(held), true_label=None)
 
 
 def _verified(

@@ -14,6 +14,7 @@ from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 from mentornet.training.observer import Observer
 from mentornet.training.preparation import Prepared, prepare
+from mentornet.training.pruning import prune, unpruned
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.speed import choose_machine
 from mentornet.training.trainer import Trainer
@@ -52,7 +53,10 @@ def train(
     if prepared.noise_rate is not None:
         observer.note(f"{prepared.noise_rate:.1%} of the given labels are wrong")
     if run is None:
-        return Trainer(_on_machine(prepared, choose_machine(prepared)), None, observer).fit()
+        prepared = _on_machine(prepared, choose_machine(prepared))
+        if prepared.method.prunes_by:
+            prepared = prune(prepared, None, observer)
+        return Trainer(prepared, None, observer).fit()
     if resume:
         run.check_same(prepared.config)
         run.check_data(prepared.digest)
@@ -68,9 +72,18 @@ def train(
     else:
         machine = choose_machine(prepared, observer.note)
     prepared = _on_machine(prepared, machine)
+    if prepared.method.prunes_by:
+        prepared = unpruned(prepared)
     trainer = Trainer(prepared, run, observer)  # all that can be wrong is found before we write
     with run.alone():
-        _begin(trainer, run, prepared, observer, resume=resume)
+        run.sweep()
+        if not resume:
+            run.check_free()  # once more, now that nobody else can write here
+            run.start(prepared.config, prepared.train, prepared.digest)
+        if prepared.method.prunes_by:
+            trainer = Trainer(prune(prepared, run.pruning, observer), run, observer)
+        if resume:
+            _go_on(trainer, run, observer)
         return trainer.fit()
 
 
@@ -78,14 +91,8 @@ def _on_machine(prepared: Prepared, machine: MachineConfig) -> Prepared:
     return replace(prepared, config=replace(prepared.config, machine=machine))
 
 
-def _begin(
-    trainer: Trainer, run: RunFolder, prepared: Prepared, observer: Observer, *, resume: bool
-) -> None:
-    run.sweep()
-    if not resume:
-        run.check_free()  # once more, now that nobody else can write here
-        run.start(prepared.config, prepared.train, prepared.digest)
-        return
+def _go_on(trainer: Trainer, run: RunFolder, observer: Observer) -> None:
+    """From the last checkpoint that can be read."""
     before, now = run.about()["threads"], torch.get_num_threads()
     if before != now:
         observer.note(

@@ -29,7 +29,7 @@ __all__ = ["RunFolder"]
 
 _TEMPORARY = re.compile(  # what `files.write_bytes` has begun and a kill has left
     r"\.(config\.toml|data\.json|labels\.npz|metrics\.jsonl|records\.parquet|summary\.json|"
-    r"curves\.\w+|\w+\.safetensors|epoch-.*)\.[0-9a-f]{16}"
+    r"curves\.\w+|\w+\.safetensors|epoch-.*|fold-.*)\.[0-9a-f]{16}"
 )
 
 
@@ -50,6 +50,7 @@ class RunFolder:
         self.summary = path / "summary.json"
         self.trajectories = path / "trajectories"
         self.mentors = path / "mentors"
+        self.pruning = path / "pruning"
         self.best = path / "checkpoints" / "best.safetensors"
         self.last = path / "checkpoints" / "last.safetensors"
         self.checkpoints = Checkpoints(path / "checkpoints")
@@ -74,7 +75,7 @@ class RunFolder:
 
     def sweep(self) -> None:
         """Remove what a killed process had half written."""
-        for folder in (self.path, self.best.parent, self.trajectories):
+        for folder in (self.path, self.best.parent, self.trajectories, self.pruning):
             if folder.is_dir():
                 for file in folder.iterdir():
                     if _TEMPORARY.fullmatch(file.name):

@@ -13,16 +13,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mentornet.criterion import weighted_mean
 from mentornet.criterion.weight_decay import add_weight_decay
-from mentornet.data import Images
+from mentornet.data import Batch, Images
 from mentornet.errors import MentorNetError
-from mentornet.methods import Task
+from mentornet.methods import Step, Task
 from mentornet.metrics import auroc
 from mentornet.randomness import generator, seeded
 from mentornet.records import Records, write_records
 from mentornet.training.assembly import compiled, fresh_student, make_fabric, make_sgd
-from mentornet.training.batches import Batch, Batches, eval_batches
+from mentornet.training.batches import Batches, eval_batches
 from mentornet.training.observer import Observer, StepFigures
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
@@ -78,7 +77,7 @@ class Trainer:
         self.student, self.optimiser = self.fabric.setup(compiled(self.module, machine), sgd)
         self.records = Records(len(train), device)
         self.steps_done = self.epochs_done = 0
-        self.seconds = 0.0
+        self.seconds = prepared.seconds_before
         self.metrics: list[dict[str, Any]] = []
         self.best_judged, self.best_accuracy, self.best_epoch = -1.0, 0.0, 0
         self.notes: list[str] = []
@@ -93,6 +92,7 @@ class Trainer:
         return Task(
             count=len(train), classes=len(train.classes), total_steps=self.total_steps,
             seed=self.config.seed, device=device, verified=verified, is_correct=self.is_correct,
+            kept=self.prepared.kept,
         )  # fmt: skip
 
     # The ladder.
@@ -124,25 +124,22 @@ class Trainer:
         rate = learning_rate(self.config.optimiser, self.steps_done, self.total_steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        logits = self.student(batch.images)
-        losses = self.supervision.losses(logits, batch.given_label)
-        weights = self._weights(losses, batch, rate)
-        loss = losses.mean() if weights is None else weighted_mean(weights, losses)
+        done = self._supervised(batch, rate)
         self.optimiser.zero_grad()
-        self.fabric.backward(loss)
-        if weights is not None:
+        self.fabric.backward(done.loss)
+        if self.supervision.weighs and done.weights is not None:
             decay = self.config.optimiser.weight_decay or 0.0
-            add_weight_decay(self.module.parameters(), decay, weights)
+            add_weight_decay(self.module.parameters(), decay, done.weights)
         self.optimiser.step()
         self.records.add(
-            batch.index, losses, weights, logits.detach().argmax(1), batch.given_label, epoch
+            batch.index, done.losses, done.weights, done.predicted, batch.given_label, epoch
         )
         self.steps_done += 1
-        self._watch(loss.detach(), weights)
+        self._watch(done.loss.detach(), done.weights)
 
-    def _weights(self, losses: Tensor, batch: Batch, rate: float) -> Tensor | None:
+    def _supervised(self, batch: Batch, rate: float) -> Step:
         try:
-            return self.supervision.weights(losses, batch.given_label, batch.index, rate)
+            return self.supervision.step(self.student, batch, rate)
         except MentorNetError:
             self._check_finite()  # a mentor cannot be learned from losses that are no numbers
             raise

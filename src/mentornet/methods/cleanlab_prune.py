@@ -1,0 +1,41 @@
+"""Prune and retrain: confident learning finds wrong labels first (Northcutt et al. 2021)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mentornet.errors import MentorNetError
+from mentornet.methods.method import Method, Supervision, Task
+from mentornet.methods.oracle import Kept
+
+__all__ = ["CleanlabPrune"]
+
+
+@dataclass(frozen=True)
+class CleanlabPrune(Method):
+    """Leave out what cleanlab finds in cross-validated predictions, and train on the rest.
+
+    Before the run itself, `folds` students are trained plainly, each on all but its fold, so this
+    costs `folds` runs more than plain training.
+
+    Args:
+        folds: of the cross-validation.
+    """
+
+    name: ClassVar[str] = "cleanlab-prune"
+    title: ClassVar[str] = "cleanlab, prune"
+    folds: int = 4
+
+    def __post_init__(self) -> None:
+        if self.folds < 2:
+            raise MentorNetError(f"folds must be ≥ 2, got {self.folds}")
+
+    @property
+    def prunes_by(self) -> int:
+        return self.folds
+
+    def start(self, task: Task) -> Supervision:
+        if task.kept is None:
+            raise MentorNetError("cleanlab-prune trains on what cross-validation has kept")
+        return Kept(task.kept.to(task.device))

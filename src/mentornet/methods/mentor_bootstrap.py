@@ -1,0 +1,147 @@
+"""Our own: what the mentor does not trust is not dropped, but relabelled by the student."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.criterion import MentorLoss
+from mentornet.curricula.curriculum import check_not_negative
+from mentornet.data import Batch
+from mentornet.errors import MentorNetError
+from mentornet.mentors import Mentor
+from mentornet.methods.memory import PredictionMemory
+from mentornet.methods.mentornet_auto import DropIn
+from mentornet.methods.mentornet_dd import MentorNetDD
+from mentornet.methods.method import Step, Supervision, Task
+from mentornet.methods.mixing import Mixer, blend, blended_loss
+
+__all__ = ["MentorBootstrap", "trusted_target"]
+
+
+def trusted_target(given_label: Tensor, weight: Tensor, belief: Tensor) -> Tensor:
+    """T = v y + (1 − v) q: the label as far as the mentor trusts it, else what is believed.
+
+    Args:
+        given_label: y, `(B,)`.
+        weight: v, `(B,)`.
+        belief: q, shares of the classes, `(B, K)`.
+
+    >>> trusted_target(torch.tensor([0]), torch.tensor([0.25]), torch.tensor([[0.0, 1.0]]))
+    tensor([[0.2500, 0.7500]])
+    """
+    label = nn.functional.one_hot(given_label, belief.shape[1]).to(belief.dtype)
+    weight = weight[:, None].to(belief.dtype)
+    return weight * label + (1 - weight) * belief
+
+
+class _Bootstrap(Supervision):
+    def __init__(
+        self, mentor: Supervision, memory: PredictionMemory, mixer: Mixer | None, begins: float
+    ) -> None:
+        self.mentor, self.memory, self.mixer, self.begins = mentor, memory, mixer, begins
+        self.steps = 0
+
+    def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
+        with torch.set_grad_enabled(self.mixer is None):
+            logits = student(batch.images)
+        losses = self.losses(logits.detach(), batch)
+        weights = self.trust(losses, logits.detach(), batch, learning_rate)
+        self.memory.add(batch.index, logits.detach().softmax(1))
+        target = trusted_target(batch.given_label, weights, self.memory.shares(batch.index))
+        if self.mixer is None:
+            each = -(target * logits.log_softmax(1)).sum(1)
+        else:
+            share, partner = self.mixer.draw(torch.ones_like(weights))
+            mixed = student(blend(batch.images, share, partner))
+            each = blended_loss(mixed, target, share, partner)
+        self.steps += 1
+        return Step(each.mean(), losses, weights, logits.detach().argmax(1))
+
+    def trust(self, losses: Tensor, logits: Tensor, batch: Batch, learning_rate: float) -> Tensor:
+        """V of the mentor; 1 in burn-in, when the student's own belief is not worth much."""
+        if isinstance(self.mentor, DropIn):
+            weights = self.mentor.weigh(losses, logits, batch)
+        else:
+            found = self.mentor.weights(losses, batch, learning_rate)
+            assert found is not None
+            weights = found
+        return torch.ones_like(weights) if self.steps < self.begins else weights
+
+    def learned(self) -> dict[str, Mentor]:
+        return dict(self.mentor.learned())
+
+    def notes(self) -> list[str]:
+        return self.mentor.notes()
+
+    def figures(self) -> dict[str, Tensor | float]:
+        return dict(self.mentor.figures())
+
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "mentor": self.mentor.state_dict(),
+            "memory": self.memory.average.clone(),
+            "steps": self.steps,
+            "mixed": 0 if self.mixer is None else self.mixer.step,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.mentor.load_state_dict(state["mentor"])
+        self.memory.average = state["memory"].to(self.memory.average.device)
+        self.steps = state["steps"]
+        if self.mixer is not None:
+            self.mixer.step = state["mixed"]
+
+
+@dataclass(frozen=True)
+class MentorBootstrap(MentorNetDD):
+    """Every sample is learned, towards t = v y + (1 − v) q, with q its smoothed own prediction.
+
+    v is that of MentorNet DD where samples were verified (or of `mentor`, transferred), and else
+    that of MentorNet auto. Until burn-in ends, t = y. Where the mentor is right this teaches the
+    true label of a wrong sample, which plain weighting cannot use at all.
+
+    Args:
+        smoothing: of a sample's predictions, how much of the average stays at each look.
+        mixup: α of Beta(α, α), by which pairs are blended; 0 for none. It costs a second look at
+            each batch.
+    """
+
+    name: ClassVar[str] = "mentor-bootstrap"
+    title: ClassVar[str] = "Mentor bootstrap"
+    burn_in: float = 0.1
+    burn_in_drop: float = 0.0
+    updates: tuple[float, ...] = tuple(percent / 100 for percent in range(12, 97, 7))
+    smoothing: float = 0.7
+    mixup: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_not_negative(mixup=self.mixup)
+        if not 0 <= self.smoothing < 1:
+            raise MentorNetError(f"smoothing must be in [0, 1), got {self.smoothing:g}")
+
+    @property
+    def needs_verified(self) -> bool:
+        return False
+
+    @property
+    def uses_verified(self) -> bool:
+        return not self.mentor
+
+    def start(self, task: Task) -> Supervision:
+        if self.mentor or task.verified is not None:
+            mentor = super().start(task)
+        else:
+            mentor = DropIn(
+                MentorLoss(
+                    total_steps=task.total_steps, burn_in=self.burn_in,
+                    burn_in_drop=self.burn_in_drop, seed=task.seed,
+                ).to(task.device)
+            )  # fmt: skip
+        memory = PredictionMemory(task.count, task.classes, self.smoothing, task.device)
+        mixer = Mixer(self.mixup, task.seed) if self.mixup else None
+        return _Bootstrap(mentor, memory, mixer, self.burn_in * task.total_steps)

@@ -1,0 +1,97 @@
+"""MentorMix (Jiang et al. 2020): mixup whose partners and shares follow the mentor's weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.criterion import Spade, weighted_mean
+from mentornet.curricula import SelfPaced
+from mentornet.data import Batch
+from mentornet.errors import MentorNetError
+from mentornet.methods.method import Step, Supervision, Task
+from mentornet.methods.mixing import Mixer, blend, blended_loss
+from mentornet.methods.weighted import Paced, SpadeMethod
+
+__all__ = ["MentorMix", "leaning_share"]
+
+
+def leaning_share(share: Tensor, weight: Tensor) -> Tensor:
+    """λ ← v max(λ, 1 − λ) + (1 − v) min(λ, 1 − λ): whom the mentor trusts is the larger part.
+
+    >>> leaning_share(torch.tensor([0.3, 0.3]), torch.tensor([1.0, 0.0]))
+    tensor([0.7000, 0.3000])
+    """
+    larger = torch.maximum(share, 1 - share)
+    return weight * larger + (1 - weight) * (1 - larger)
+
+
+class _MentorMix(Paced):
+    weighs = False
+
+    def __init__(self, spade: Spade, mixer: Mixer, temperature: float, *, reweigh: bool) -> None:
+        super().__init__(spade)
+        self.mixer, self.temperature, self.reweigh = mixer, temperature, reweigh
+
+    def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
+        with torch.no_grad():
+            logits = student(batch.images)
+            losses = self.losses(logits, batch)
+        begun = self.spade.step >= self.spade.config.burn_in * self.spade.total_steps
+        weights = self.weights(losses, batch, learning_rate)
+        assert weights is not None
+        share, partner = self.mixer.draw((weights / self.temperature).softmax(0))
+        share = leaning_share(share, weights)
+        target = nn.functional.one_hot(batch.given_label, logits.shape[1]).to(logits.dtype)
+        mixed = student(blend(batch.images, share, partner))
+        each = blended_loss(mixed, target, share, partner)
+        again = torch.ones_like(weights)
+        if self.reweigh:
+            again = torch.where(begun & (each.detach() > self.spade.level.value), 0.0, again)
+        return Step(weighted_mean(again, each), losses, weights, logits.argmax(1))
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), "mixer": self.mixer.step}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        super().load_state_dict(state)
+        self.mixer.step = state["mixer"]
+
+
+@dataclass(frozen=True)
+class MentorMix(SpadeMethod):
+    """Weigh, blend each sample with a partner drawn by weight, then weigh the blends again.
+
+    v = 1(ℓ ≤ ℓ_pt); partners are drawn by softmax(v / T); in burn-in all weights are 1. Each step
+    looks at its images twice.
+
+    Args:
+        alpha: α of Beta(α, α); its paper tries 0.4 to 32.
+        temperature: T of the draw of partners.
+        reweigh: whether the blends are weighed too.
+    """
+
+    name: ClassVar[str] = "mentormix"
+    title: ClassVar[str] = "MentorMix"
+    percentile: float = 0.7
+    burn_in: float = 0.1
+    burn_in_drop: float = 0.0
+    alpha: float = 2.0
+    temperature: float = 1.0
+    reweigh: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("alpha", "temperature"):
+            value = getattr(self, name)
+            if not 0 < value < float("inf"):
+                raise MentorNetError(f"{name} must be > 0, got {value:g}")
+
+    def start(self, task: Task) -> Supervision:
+        rule = SelfPaced()
+        spade = Spade(rule, total_steps=task.total_steps, config=self.pace(), seed=task.seed)
+        mixer = Mixer(self.alpha, task.seed)
+        return _MentorMix(spade.to(task.device), mixer, self.temperature, reweigh=self.reweigh)
