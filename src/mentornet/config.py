@@ -71,7 +71,7 @@ class LabelsConfig:
 
     noise: str | None = None
     """Corrupt the labels: uniform:0.4, symmetric:, pairflip:, asymmetric: or instance:RATE,
-    transition:FILE, labels:FILE:KEY."""
+    transition:FILE, labels:FILE:KEY, or human:KEY for CIFAR-N's."""
 
     clean: str | None = None
     """CSV of verified samples: index or path, and is_correct or true_label."""
@@ -123,6 +123,9 @@ class OptimiserConfig:
 
     epochs: int | None = None
     """How often each image is seen."""
+
+    steps: int | None = None
+    """Stop after this many steps, in place of --epochs."""
 
     batch_size: int | None = None
     """Images a step, at most; the batches of an epoch are of equal size."""
@@ -197,6 +200,7 @@ class TrainConfig:
         optimiser = self.optimiser
         for name, value, least in (
             ("epochs", optimiser.epochs, 1),
+            ("steps", optimiser.steps, 1),
             ("batch-size", optimiser.batch_size, 1),
             ("padding", optimiser.padding, 0),
             ("image-size", self.files.image_size, 1),
@@ -229,6 +233,8 @@ class TrainConfig:
             0 < share < 1 for share in optimiser.drops
         ):
             raise MentorNetError(f"drops must be rising shares in (0, 1), got {optimiser.drops}")
+        if optimiser.epochs is not None and optimiser.steps is not None:
+            raise MentorNetError("give --epochs or --steps, not both")
         if self.labels.clean is not None and self.labels.clean_count is not None:
             raise MentorNetError("give --clean or --clean-count, not both")
         if not 0 <= self.seed < 2**63:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Protocol
 
 import tyro
 
+from mentornet.cli.compare import Compare
 from mentornet.cli.demo import Demo
 from mentornet.cli.fit_mentor import FitMentor
 from mentornet.cli.learn_mentor import LearnMentor
@@ -36,6 +37,7 @@ COMMANDS: dict[str, type[Command]] = {
     "mentors": Mentors,
     "plot": Plot,
     "reproduce": Reproduce,
+    "compare": Compare,
 }
 
 _DESCRIPTION = f"""mentornet {__version__}: learn which labels to trust while you train.

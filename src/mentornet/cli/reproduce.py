@@ -2,121 +2,108 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import tyro
-from rich import box
-from rich.console import Console, Group
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console
 
+from mentornet.cli.reproduce_cells import Engine, list_cells, reproduce_cells, show_plan
+from mentornet.cli.reproduce_table6 import reproduce_table6
 from mentornet.errors import MentorNetError
-from mentornet.experiments.statistics import estimate
-from mentornet.experiments.table6 import (
-    NAMES,
-    PAPER,
-    WEIGHTINGS,
-    Cell,
-    Progress,
-    Table6,
-    run_table6,
-)
-from mentornet.files import read_json, write_json, write_text
-from mentornet.mentors import ARCHITECTURES
+from mentornet.experiments.catalogue import FIGURES, TABLES, find_table
+from mentornet.experiments.cells import Scale, select
+from mentornet.names import pick
 
 __all__ = ["Reproduce"]
+
+Written = list[Path]  # `list` is an option below
 
 
 @dataclass(frozen=True)
 class Reproduce:
-    """Run a table of the paper, print ours beside the paper's, write JSON and figures.
+    """Run a table or figure of the paper, or of our benchmark, and show ours beside the paper's.
 
-    What has run is kept in OUT/runs: after an interruption the same command goes on.
+    Tables: table1 table2 table3 table6 of the paper; benchmark full-size transfer human are ours.
+    Figures: fig-objectives fig-errors fig-curricula fig-architectures fig-training.
+
+    What has run is kept in OUT: after an interruption the same command goes on, and only what is
+    missing is run. Results are OUT/results/*.json, one a run, with the conditions they were made
+    under; `mentornet compare OUT` shows them again.
 
     For example:
 
-      mentornet reproduce table6
-      mentornet reproduce table6 --repeats 2 --steps 500 --out runs/quick
+      mentornet reproduce table2 --only row=mentornet-dd "column=cifar10 *"
+      mentornet reproduce benchmark --seeds 3 --jobs 2
+      mentornet reproduce table2 --scale paper --dry-run
+      mentornet reproduce table2 --scale paper --engine ray --address auto
     """
 
-    what: tyro.conf.Positional[Literal["table6"]]
-    """table6: the MSE of five architectures on six predefined curricula (App. D)."""
+    what: tyro.conf.Positional[str]
+    """Which table or figure."""
 
-    out: Path = Path("runs/table6")
-    """Folder for table6.json, the figures and the single runs."""
+    scale: Scale = "small"
+    """paper: as App. E gives it, for GPUs; small: the same protocol for two CPU cores."""
 
-    repeats: int = Table6.repeats
-    """Runs of each cell."""
+    out: Path | None = None
+    """Folder for results and runs; by default runs/WHAT-SCALE."""
 
-    samples: int = Table6.samples
-    """Enumerated samples."""
+    seeds: int | None = None
+    """Runs of each cell; by default what the table asks for."""
 
-    steps: int = Table6.steps
-    """Steps of Adam in each run."""
+    only: tuple[str, ...] = ()
+    """Only these cells: row=NAME, column=NAME, with * for anything."""
 
-    processes: int = 2
-    """Runs side by side, a thread each."""
+    list: bool = False
+    """Only say which cells there are, with the paper's numbers and what is done."""
+
+    dry_run: bool = False
+    """Only say what would run, and about how long it would take here."""
+
+    jobs: int = 2
+    """Runs side by side on this machine, a thread each."""
+
+    engine: Literal["local", "ray"] = "local"
+    """Who runs them: processes of this machine, or Ray on many."""
+
+    address: str | None = None
+    """With --engine ray: the cluster; by default one on this machine."""
 
     def run(self) -> None:
-        """Run what is missing and show the table as it fills in."""
-        from mentornet.experiments.style import save
-        from mentornet.experiments.table6_figures import draw_architectures, draw_objectives
-        from mentornet.experiments.table6_page import render_page
-
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, int) and value < 1:
-                raise MentorNetError(f"{field.name} must be ≥ 1, got {value}")
-        table = Table6(repeats=self.repeats, samples=self.samples, steps=self.steps)
-        self._check_out(table)
-        console, started = Console(highlight=False), time.monotonic()
-        with Live(console=console, refresh_per_second=2) as live:
-            result = run_table6(
-                table,
-                self.out / "runs",
-                processes=self.processes,
-                on_progress=lambda progress: live.update(_view(progress, started)),
-            )
-        write_json(self.out / "table6.json", result)
-        write_text(self.out / "README.md", render_page(result))
-        written = [self.out / "table6.json", self.out / "README.md"]
-        written += save(draw_architectures(result), self.out / "architectures")
-        written += save(draw_objectives(result), self.out / "objectives")
+        """Run what is missing, and show the table as it fills in."""
+        for name, value in (("seeds", self.seeds), ("jobs", self.jobs)):
+            if value is not None and value < 1:
+                raise MentorNetError(f"{name} must be ≥ 1, got {value}")
+        if self.address is not None and self.engine != "ray":
+            raise MentorNetError("--address is for --engine ray")
+        out = self.out or Path("runs") / f"{self.what}-{self.scale}"
+        pick({**TABLES, **FIGURES, "table6": None}, self.what, "table or figure")
+        console = Console(highlight=False, markup=False)
+        if self.what in ("table6", *FIGURES):
+            if self.only or self.list or self.dry_run or self.engine != "local":
+                raise MentorNetError(
+                    f"{self.what} is made whole, on this machine: leave out --only, --list, "
+                    "--dry-run and --engine"
+                )
+            written = self._whole(out)
+        else:
+            table = select(find_table(self.what, self.scale), self.only)
+            if self.list:
+                list_cells(table, out, self.seeds)
+                return
+            if self.dry_run:
+                show_plan(table, out, self.seeds, self.jobs)
+                return
+            engine = Engine(self.engine, self.jobs, self.address)
+            written = reproduce_cells(table, out, self.seeds, engine)
         console.print()
         for path in written:
-            console.print(f"wrote {path}", markup=False)
+            console.print(f"wrote {path}")
 
-    def _check_out(self, table: Table6) -> None:
-        """An earlier table of other settings is not replaced."""
-        path = self.out / "table6.json"
-        if path.exists():
-            earlier = read_json(path)
-            for name, value in asdict(table).items():
-                if earlier.get(name) != value:
-                    raise MentorNetError(
-                        f"{self.out} holds a table with {name} = {earlier.get(name)}, not "
-                        f"{value}; choose another --out"
-                    )
+    def _whole(self, out: Path) -> Written:
+        if self.what == "table6":
+            return reproduce_table6(out, self.scale, seeds=self.seeds, jobs=self.jobs)
+        from mentornet.cli.reproduce_figure import reproduce_figure
 
-
-def _view(progress: Progress, started: float) -> Group:
-    """The table so far: in each cell ours, and the paper's below it."""
-    title = "Mean squared error to v*, ours above the paper's, ± 90 % confidence"
-    table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    table.add_column("weighting", no_wrap=True)
-    for arch in ARCHITECTURES:
-        table.add_column(NAMES[arch].split(" (")[0], justify="right", overflow="fold")
-    for row in WEIGHTINGS:
-        shown = []
-        for arch in ARCHITECTURES:
-            runs = progress.repeats(Cell(row, arch))
-            ours = str(estimate([run["mse"] for run in runs])) if runs else "…"
-            shown.append(f"{ours}\n[dim]{PAPER[row][arch]}[/dim]")
-        table.add_row("-\n".join(row.rsplit("-", 1)), *shown)
-    minutes = (time.monotonic() - started) / 60
-    status = f"{progress.done} of {progress.total} fits, {minutes:.1f} min"
-    return Group(table, Text(status))
+        return reproduce_figure(self.what, out, self.scale, jobs=self.jobs)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from mentornet.data.images import Images
 from mentornet.data.label_file import label_keys, read_labels
+from mentornet.data.places import data_folders
 from mentornet.data.transition_file import read_transition
 from mentornet.data.transitions import asymmetric, corrupt, instance, pairflip, symmetric, uniform
 from mentornet.errors import MentorNetError
@@ -17,6 +18,7 @@ from mentornet.names import did_you_mean
 
 __all__ = [
     "NOISES",
+    "HumanNoise",
     "LabelNoise",
     "Noise",
     "TransitionNoise",
@@ -150,6 +152,44 @@ class LabelNoise(Noise):
             )
 
 
+HUMAN_FILES = {10: "CIFAR-10_human", 100: "CIFAR-100_human"}
+"""CIFAR-N's files by number of classes; `.pt` and `.npy` as released, or `.npz`."""
+
+
+@dataclass(frozen=True)
+class HumanNoise(Noise):
+    """The labels that people gave to CIFAR, `human:KEY`, where CIFAR-N's file lies with the data.
+
+    Args:
+        key: such as `aggre_label`, `random_label1`, `worse_label` or `noisy_label`.
+    """
+
+    name: str = field(default="human", init=False)
+    rate: float = field(default=math.nan, init=False, repr=False, compare=False)
+    key: str
+
+    def __post_init__(self) -> None:
+        """Any key may be there."""
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.key}"
+
+    def given_label(self, images: Images, *, seed: int) -> Tensor:
+        stem = HUMAN_FILES.get(len(images.classes))
+        if stem is None:
+            raise MentorNetError(
+                f"{self} is for CIFAR-10 and CIFAR-100, not for {len(images.classes)} classes"
+            )
+        places = data_folders()
+        for place in places:
+            for path in sorted(place.glob(f"{stem}*")):
+                if path.suffix in (".npz", ".npy", ".pt"):
+                    return LabelNoise(path, self.key).given_label(images, seed=seed)
+        raise MentorNetError(
+            f"{self} needs CIFAR-N's file {stem}.pt in {' or '.join(map(str, places))}"
+        )
+
+
 def parse_noise(text: str) -> Noise:
     """The noise that a word such as `uniform:0.4` or `transition:matrix.csv` stands for.
 
@@ -163,6 +203,8 @@ def parse_noise(text: str) -> Noise:
     name, _, argument = text.partition(":")
     if name == "transition" and argument:
         return TransitionNoise(Path(argument))
+    if name == "human" and argument:
+        return HumanNoise(argument)
     if name == "labels" and argument:
         path, _, key = argument.rpartition(":")
         if not path or "/" in key or "\\" in key or Path(argument).expanduser().is_file():
@@ -173,7 +215,7 @@ def parse_noise(text: str) -> Noise:
     except ValueError:
         raise MentorNetError(
             f"noise must look like uniform:0.4, got {text!r}; "
-            "transition:FILE and labels:FILE:KEY take theirs from a file"
+            "transition:FILE and labels:FILE:KEY take theirs from a file, human:KEY from CIFAR-N's"
         ) from None
     return Noise(name, rate)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,11 +13,12 @@ from mentornet.data.fashion_mnist import load_fashion_mnist
 from mentornet.data.image_folder import load_image_folder
 from mentornet.data.images import Splits
 from mentornet.data.manifest import load_manifest
+from mentornet.data.places import cache_folder, data_folders
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 from mentornet.names import did_you_mean
 
-__all__ = ["DATASETS", "cache_folder", "load_data"]
+__all__ = ["DATASETS", "load_data"]
 
 
 def load_data(
@@ -59,11 +59,6 @@ def load_data(
     return splits
 
 
-def cache_folder() -> Path:
-    """Where downloads go: `mentornet/data` in XDG_CACHE_HOME, or else in ~/.cache."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mentornet" / "data"
-
-
 def _digits(folder: Path | None, mirror: str | None, on_progress: Progress | None) -> Splits:
     del on_progress  # they are there at once
     _refuse("digits", folder=folder, mirror=mirror)
@@ -91,12 +86,7 @@ def _cifar(
                 "an archive is named with --mirror"
             )
         return load(folder, on_progress=on_progress)
-    places = [cache_folder()]
-    if named := os.environ.get("MENTORNET_DATA"):
-        if not Path(named).is_dir():
-            raise MentorNetError(f"MENTORNET_DATA names {named}, which is not a folder")
-        places.insert(0, Path(named))
-    for place in places:
+    for place in data_folders():
         if has_cifar(name, place):
             return load(place, on_progress=on_progress)
     fetch_cifar(name, cache_folder(), mirror=mirror, on_progress=on_progress)

@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 from torch import Tensor
 
-from mentornet.curricula import Huber, LogSum, implied_loss
+from mentornet.curricula import Huber, LogSum, SelfPaced, implied_loss
 from mentornet.experiments.style import COLOURS, LINES, figure, look
 from mentornet.features import MentorFeatures
 
-__all__ = ["Weigh", "draw_curriculum"]
+__all__ = ["Weigh", "draw_curriculum", "draw_objective", "draw_surfaces"]
 
 Weigh = Callable[[MentorFeatures], Tensor]
 
@@ -74,6 +74,59 @@ def draw_curriculum(
             assert isinstance(axes, Axes3D)
             _draw_surface(axes, weight, _when(alike))
         _draw_implied_loss(drawn.add_subplot(1, panels, panels), weigh, view, epochs)
+    return drawn
+
+
+@torch.no_grad()
+def draw_objective(mentor: Weigh, name: str, *, percentile: float = 2.0, epoch: int = 75) -> Figure:
+    """Sample loss against objective: classical robust losses and what a mentor implies (Fig. 2).
+
+    Args:
+        mentor: a learned one.
+        name: what it is called.
+        percentile: ℓ_pt.
+        epoch: progress in percent.
+    """
+    view = _View(1, percentile)
+    features = view.along_loss(epoch)
+    with look():
+        drawn = figure(6.0, 4.2)
+        axes = drawn.subplots()
+        for place, (label, robust) in enumerate(
+            (
+                ("no curriculum", _LOSS),
+                ("self-paced (λ = 2)", SelfPaced(2.0, relative=False).implied_loss(features)),
+                ("Huber (λ = 1)", Huber().implied_loss(features)),
+                ("log-sum (λ = ε = 1)", LogSum().implied_loss(features)),
+                (f"learned: {name}", implied_loss(mentor, features)),
+            )
+        ):
+            axes.plot(
+                _LOSS, robust, label=label, color=COLOURS[(6, 1, 4, 2, 0)[place]],
+                linestyle=LINES[(3, 4, 2, 1, 0)[place]], linewidth=2.6 if place == 4 else 1.6,
+            )  # fmt: skip
+        axes.set(xlabel="sample loss ℓ", xlim=(0, 6), ylim=(0, 6))
+        axes.set_ylabel(r"objective $\rho(\ell) = \int_0^\ell v\,dx$")
+        axes.set_title(rf"Sample loss and objective, $\ell_{{pt}}$ = {percentile:g}")
+        axes.legend(loc="upper left")
+    return drawn
+
+
+@torch.no_grad()
+def draw_surfaces(mentors: Sequence[tuple[str, int, int, Weigh]], title: str) -> Figure:
+    """The weight over loss and loss difference, a panel a mentor (Fig. 4).
+
+    Args:
+        mentors: of each a title, the progress in percent that it is shown at, T, and itself.
+        title: above all.
+    """
+    with look():
+        drawn = figure(4.2 * len(mentors), 4.0)
+        drawn.suptitle(title)
+        for place, (name, epoch, history, weigh) in enumerate(mentors, start=1):
+            axes = drawn.add_subplot(1, len(mentors), place, projection="3d")
+            assert isinstance(axes, Axes3D)
+            _draw_surface(axes, _surface(weigh, _View(history, 2.0), epoch), name)
     return drawn
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mentornet.criterion import Spade
+from mentornet.curricula.pd import MentorNetPD as PredefinedCurriculum
 from mentornet.errors import MentorNetError
 from mentornet.mentors import Mentor, load_mentor
 from mentornet.methods.method import Supervision, Task
@@ -39,13 +40,33 @@ class MentorNet(SpadeMethod):
 
 @dataclass(frozen=True)
 class MentorNetPD(SpadeMethod):
-    """The predefined curriculum of the paper, Eq. 5 around the loss percentile, as it ships."""
+    """The predefined curriculum of the paper, Eq. 5 around the loss percentile, as it ships.
+
+    With other λ than it was taught, the closed form (Eq. 7) stands in for the mentor.
+
+    Args:
+        lambda1: λ₁ ≥ 0, how far above ℓ_pt a sample still counts in full.
+        lambda2: λ₂ ≥ 0, how far beyond that the weight takes to reach 0.
+    """
 
     name: ClassVar[str] = "mentornet-pd"
     title: ClassVar[str] = "MentorNet PD"
+    lambda1: float = PredefinedCurriculum.lambda1
+    lambda2: float = PredefinedCurriculum.lambda2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._curriculum()
+
+    def _curriculum(self) -> PredefinedCurriculum:
+        return PredefinedCurriculum(self.lambda1, self.lambda2)
 
     def start(self, task: Task) -> Supervision:
-        return supervise(self, load_mentor("pd"), task, reads_label=False)
+        curriculum = self._curriculum()
+        if curriculum == PredefinedCurriculum():
+            return supervise(self, load_mentor("pd"), task, reads_label=False)
+        spade = Spade(curriculum, total_steps=task.total_steps, config=self.pace(), seed=task.seed)
+        return Paced(spade.to(task.device))
 
 
 def supervise(method: SpadeMethod, mentor: Mentor, task: Task, *, reads_label: bool) -> Paced:

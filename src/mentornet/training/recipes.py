@@ -65,7 +65,7 @@ def resolve(config: TrainConfig, images: Images, *, method: str) -> TrainConfig:
         method=replace(config.method, method=method),
         optimiser=replace(
             optimiser,
-            epochs=_or(optimiser.epochs, recipe.epochs),
+            epochs=None if optimiser.steps is not None else _or(optimiser.epochs, recipe.epochs),
             batch_size=_or(optimiser.batch_size, min(recipe.batch_size, len(images))),
             learning_rate=_or(optimiser.learning_rate, recipe.learning_rate),
             weight_decay=_or(optimiser.weight_decay, recipe.weight_decay),

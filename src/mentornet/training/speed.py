@@ -77,7 +77,11 @@ def choose_machine(
 def _long(prepared: Prepared) -> bool:
     optimiser, images = prepared.config.optimiser, prepared.train
     pixels = images.shape[1] * images.shape[2]
-    work = len(images) * (optimiser.epochs or 1) * pixels / 32**2
+    if optimiser.steps is not None:
+        seen = optimiser.steps * (optimiser.batch_size or 1)
+    else:
+        seen = len(images) * (optimiser.epochs or 1)
+    work = seen * pixels / 32**2
     return work / _ASSUMED > WORTH_A_TRIAL
 
 

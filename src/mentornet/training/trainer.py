@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from mentornet.config import OptimiserConfig
 from mentornet.criterion.weight_decay import add_weight_decay
 from mentornet.data import Batch, Images
 from mentornet.errors import MentorNetError
@@ -56,9 +58,7 @@ class Trainer:
         self.prepared, self.config, self.run = prepared, prepared.config, run
         self.observer = observer or Observer()
         machine, optimiser = self.config.machine, self.config.optimiser
-        assert optimiser.epochs is not None
         assert optimiser.batch_size is not None
-        self.epochs = optimiser.epochs
         self.fabric = make_fabric(machine, run)
         device = self.fabric.device
         train = prepared.train
@@ -67,7 +67,7 @@ class Trainer:
             padding=optimiser.padding if optimiser.augment else None, device=device,
             channels_last=machine.channels_last == "on",
         )  # fmt: skip
-        self.total_steps = self.epochs * self.batches.steps
+        self.epochs, self.total_steps = _length(optimiser, self.batches.steps)
         self.is_correct = (
             None if train.true_label is None else train.given_label == train.true_label
         )
@@ -115,7 +115,7 @@ class Trainer:
         """One pass over all samples."""
         self.student.train()
         with seeded(generator(self.config.seed, _DROPOUT, epoch).initial_seed()):
-            for batch in self.batches.epoch(epoch):
+            for batch in islice(self.batches.epoch(epoch), self.total_steps - self.steps_done):
                 self.step(batch, epoch)
         self._check_finite()
 
@@ -193,6 +193,8 @@ class Trainer:
         accuracy = self.evaluate(test)
         judged = accuracy if validation is None else self.evaluate(validation)
         records, count = self.records, len(self.prepared.train)
+        begun = self.metrics[-1]["step"] if self.metrics else 0
+        seen = count * (self.steps_done - begun) / self.batches.steps
         if self.run is not None:
             records.save_losses(self.run.trajectories, self.epochs_done - 1)
             self.run.write_mentors(self.supervision.learned())
@@ -220,7 +222,7 @@ class Trainer:
         if found is not None:
             row["weight_auroc"] = found
         row["seconds"] = seconds
-        row["images_per_second"] = count / seconds
+        row["images_per_second"] = seen / seconds
         self.seconds += seconds + time.perf_counter() - started
         self.metrics.append(row)
         if self.run is not None:
@@ -249,9 +251,7 @@ class Trainer:
             "accuracy_best": self.best_accuracy,
             "best_epoch": self.best_epoch,
             "seconds": self.seconds,
-            "images_per_second": len(prepared.train)
-            * self.epochs
-            / sum(row["seconds"] for row in self.metrics),
+            "images_per_second": self._images_per_second(),
             "noise_rate_actual": prepared.noise_rate,
             "weight_auroc": self.metrics[-1].get("weight_auroc"),
             "mean_weight": self.metrics[-1]["mean_weight"],
@@ -266,6 +266,12 @@ class Trainer:
             self.run.write_summary(summary)
             self.run.drop_trajectories()
         return summary
+
+    def _images_per_second(self) -> float:
+        seconds = sum(row["seconds"] for row in self.metrics)
+        return float(
+            sum(row["images_per_second"] * row["seconds"] for row in self.metrics) / seconds
+        )
 
     # Stop and go.
 
@@ -309,6 +315,14 @@ class Trainer:
             "best_epoch", "notes",
         ):  # fmt: skip
             setattr(self, name, state[name])
+
+
+def _length(optimiser: OptimiserConfig, steps: int) -> tuple[int, int]:
+    """Epochs, the last of them perhaps cut short, and steps in all, of `steps` an epoch."""
+    if optimiser.steps is not None:
+        return -(-optimiser.steps // steps), optimiser.steps
+    assert optimiser.epochs is not None
+    return optimiser.epochs, optimiser.epochs * steps
 
 
 def _copy(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -1,0 +1,70 @@
+"""`mentornet compare`: stored results, as tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+from rich.console import Console
+from rich.text import Text
+
+from mentornet.cli.reproduce_cells import shown
+from mentornet.errors import MentorNetError
+from mentornet.experiments.catalogue import TABLES
+from mentornet.experiments.comparison import compare
+from mentornet.experiments.results import Results
+
+__all__ = ["Compare"]
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Show the results in a folder: mean, range over the seeds, ours against the paper.
+
+    Where there are FullModel and the oracle, the share of the gap between them that a method
+    closes stands beside it, last epochs.
+
+    For example:
+
+      mentornet compare runs/benchmark-small
+      mentornet compare results --table benchmark --seeds 3
+    """
+
+    folder: tyro.conf.Positional[Path]
+    """What `mentornet reproduce` has written."""
+
+    table: str | None = None
+    """Only this table; by default all that have results there."""
+
+    seeds: int | None = None
+    """How many runs of each cell to look for; by default what the table asks for."""
+
+    def run(self) -> None:
+        """Print every table that has results."""
+        results = Results(self.folder)
+        if not any(True for _ in results.every()):
+            raise MentorNetError(
+                f"{self.folder} has no results; make some with mentornet reproduce"
+            )
+        if self.table is not None and self.table not in TABLES:
+            raise MentorNetError(f"unknown table {self.table!r}; there are {', '.join(TABLES)}")
+        console = Console(highlight=False)
+        printed = 0
+        for name in [self.table] if self.table else TABLES:
+            for scale in ("small", "paper"):
+                table = TABLES[name](scale)
+                entries = compare(table, results, self.seeds)
+                if not any(entry.values for entry in entries.values()):
+                    continue
+                if printed and scale == "paper" and name not in ("table1", "table2", "table3"):
+                    continue  # there is one scale only, shown already
+                console.print(shown(table, entries))
+                if table.note:
+                    console.print(Text(table.note, style="dim"))
+                printed += 1
+        if not printed:
+            raise MentorNetError(
+                f"{self.folder} has results, but none of a run that these tables have now; were "
+                "they made by another version?"
+            )

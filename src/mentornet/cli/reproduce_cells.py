@@ -1,0 +1,200 @@
+"""A table of training runs as it fills in."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table as Shown
+from rich.text import Text
+
+from mentornet.errors import MentorNetError
+from mentornet.experiments.cells import Cell, Run, Table
+from mentornet.experiments.comparison import Entries, compare, gap_closed, number, paper_number
+from mentornet.experiments.engines import Outcome, run_locally, run_on_ray
+from mentornet.experiments.results import Results
+from mentornet.files import write_json
+
+__all__ = ["Engine", "list_cells", "reproduce_cells", "show_plan", "shown"]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Who makes the runs."""
+
+    name: Literal["local", "ray"] = "local"
+    jobs: int = 2
+    address: str | None = None
+
+    def make(self, runs: Sequence[Run], folder: Path) -> Iterator[Outcome]:
+        """Every run, as they finish."""
+        if self.name == "ray":
+            return run_on_ray(runs, folder, address=self.address, jobs=self.jobs)
+        return run_locally(runs, folder, jobs=self.jobs)
+
+
+@dataclass
+class Board:
+    """What is known while runs are made."""
+
+    table: Table
+    results: Results
+    seeds: int | None
+    entries: Entries
+    failed: dict[str, str] = field(default_factory=dict)
+    started: float = field(default_factory=time.monotonic)
+    done: int = 0
+    total: int = 0
+
+    def __rich__(self) -> RenderableType:
+        minutes = (time.monotonic() - self.started) / 60
+        status = f"{self.done} of {self.total} runs, {minutes:.1f} min"
+        if self.failed:
+            status += f", {len(self.failed)} failed"
+        return Group(shown(self.table, self.entries, self._state), Text(status, style="dim"))
+
+    def _state(self, cell: Cell) -> str:
+        """What a cell without a number shows: how far its run is, if it has begun."""
+        if cell.run.digest in self.failed:
+            return "failed"
+        metrics = self.results.working(cell.run) / "run" / "metrics.jsonl"
+        try:
+            lines = metrics.read_text(encoding="utf-8").splitlines()
+            return f"epoch {json.loads(lines[-1])['epoch']}" if lines else "…"
+        except (OSError, ValueError, KeyError):
+            return "…"
+
+
+def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) -> list[Path]:
+    """Make the runs that are missing; fails in the end if any of them did.
+
+    Args:
+        table: which.
+        out: of results and runs.
+        seeds: of each cell, in place of the table's own.
+        engine: who makes them.
+    """
+    results = Results(out)
+    results.check()
+    runs = list(table.runs(seeds))
+    missing = [run for run in runs if results.find(run) is None]
+    board = Board(table, results, seeds, compare(table, results, seeds))
+    board.total, board.done = len(runs), len(runs) - len(missing)
+    console = Console(highlight=False)
+    with Live(board, console=console, refresh_per_second=1) as live:
+        for outcome in engine.make(missing, out):
+            board.done += 1
+            if outcome.error is not None:
+                board.failed[outcome.run.digest] = outcome.error
+                first = outcome.error.splitlines()[0]
+                live.console.print(Text(f"failed: {outcome.run.key}: {first}", style="red"))
+            else:
+                assert outcome.result is not None
+                made = outcome.result["run"]
+                live.console.print(
+                    f"{outcome.run.key}: last {made['accuracy_last']:.1%}, best "
+                    f"{made['accuracy_best']:.1%}, {made['seconds'] / 60:.1f} min",
+                    markup=False,
+                )
+            board.entries = compare(table, results, seeds)
+    if table.note:
+        console.print(Text(table.note, style="dim"))
+    if board.failed:
+        path = out / "failed.json"
+        write_json(path, board.failed)
+        reasons = sorted({error.splitlines()[0] for error in board.failed.values()})
+        raise MentorNetError(
+            f"{len(board.failed)} of {len(runs)} runs failed ({path} has all): {'; '.join(reasons)}"
+        )
+    return [out / "results"]
+
+
+def shown(table: Table, entries: Entries, state: object = None) -> Shown:
+    """The table for a terminal: ours, the paper's below it, and the gap closed.
+
+    Args:
+        table: which.
+        entries: what is known.
+        state: says what a cell shows that has no number yet.
+    """
+    view = Shown(title=table.title, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    view.add_column("", no_wrap=True)
+    for column in table.columns:
+        view.add_column(column, justify="right", overflow="fold")
+    for row in table.rows:
+        parts = []
+        for column in table.columns:
+            entry = entries.get((row, column))
+            if entry is None:
+                parts.append("")
+                continue
+            text = number(entry)
+            if not text:
+                text = state(entry.cell) if callable(state) else "…"
+            gap = gap_closed(entries, row, column)
+            if gap is not None and row not in ("full-model", "oracle"):
+                text += f" [dim]{100 * gap:.0f} %[/dim]"
+            if entry.cell.paper is not None:
+                text += f"\n[dim]{paper_number(entry.cell)}[/dim]"
+            parts.append(text)
+        view.add_row(row, *parts)
+    return view
+
+
+def list_cells(table: Table, out: Path, seeds: int | None) -> None:
+    """Every cell with the paper's number and how many of its runs are done."""
+    entries = compare(table, Results(out), seeds)
+    view = Shown(title=table.title, box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in ("row", "column", "paper", "done", "run"):
+        view.add_column(head, no_wrap=head != "run", overflow="fold")
+    for cell in table.cells:
+        entry = entries[cell.row, cell.column]
+        done = f"{len(entry.values)} of {table.seeds_of(cell, seeds)}"
+        view.add_row(cell.row, cell.column, paper_number(cell), done, cell.run.key)
+    Console(highlight=False).print(view)
+
+
+def show_plan(table: Table, out: Path, seeds: int | None, jobs: int) -> None:
+    """What would run, with the time it would take here, from steps that are timed now."""
+    from mentornet.experiments.duration import Clock
+
+    console, results = Console(highlight=False), Results(out)
+    missing = [run for run in table.runs(seeds) if results.find(run) is None]
+    if not missing:
+        console.print("nothing is missing", markup=False)
+        return
+    clock, total = Clock(), 0.0
+    view = Shown(title=f"{len(missing)} runs", box=box.SIMPLE_HEAD, pad_edge=False)
+    view.add_column("run", overflow="fold")
+    view.add_column("tuned over", justify="right")
+    view.add_column("about", justify="right", no_wrap=True)
+    with console.status("timing a few steps of each") as status:
+        tuned: set[str] = set()
+        for run in missing:
+            status.update(f"timing a few steps of {run.key}")
+            first = run.with_seed(0).digest
+            tuning = None if first in tuned else run.tuning
+            tuned.add(first)
+            minutes = clock.minutes([Run(run.config, tuning)])
+            total += minutes
+            view.add_row(run.key, f"{len(tuning.candidates)}" if tuning else "", _duration(minutes))
+    console.print(view)
+    console.print(
+        f"about {_duration(total)} one after the other, {_duration(total / jobs)} with --jobs "
+        f"{jobs} if there is a core for each; timed on one thread",
+        markup=False,
+    )
+
+
+def _duration(minutes: float) -> str:
+    if minutes < 90:
+        return f"{max(1, round(minutes))} min"
+    hours = minutes / 60
+    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.0f} days"

@@ -1,0 +1,81 @@
+"""The figures of the paper, each with the runs that it takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mentornet.cli.reproduce_cells import Engine, reproduce_cells
+from mentornet.cli.reproduce_table6 import reproduce_table6
+from mentornet.errors import MentorNetError
+from mentornet.experiments.catalogue import find_table
+from mentornet.experiments.cells import Scale, Table, select
+from mentornet.experiments.results import Results
+from mentornet.experiments.style import save
+from mentornet.mentors import load_mentor
+from mentornet.methods import METHODS
+from mentornet.training import RunFolder
+
+__all__ = ["reproduce_figure"]
+
+_UPDATES = (21, 75)  # percent of training at which the paper shows its mentors
+
+
+def reproduce_figure(name: str, out: Path, scale: Scale, *, jobs: int) -> list[Path]:
+    """Make what is missing, draw, and say what was written."""
+    if name == "fig-objectives":
+        from mentornet.experiments.curriculum_figure import draw_objective
+
+        mentor = "dd-cifar10-40"
+        return save(draw_objective(load_mentor(mentor), mentor), out / "objectives")
+    if name == "fig-errors":
+        return _errors(out, scale, jobs)
+    if name == "fig-curricula":
+        return _curricula(out, scale, jobs)
+    written = reproduce_table6(out, scale, seeds=None, jobs=jobs)
+    wanted = "architectures" if name == "fig-architectures" else "objectives"
+    return [path for path in written if path.stem in (wanted, "table6")]
+
+
+def _errors(out: Path, scale: Scale, jobs: int) -> list[Path]:
+    from mentornet.experiments.error_figure import draw_errors
+
+    student = "resnet101" if scale == "paper" else "fast"
+    column = f"cifar100 {student} 0.4"
+    table = select(find_table("table2", scale), [f"column={column}"])
+    reproduce_cells(table, out, 1, Engine(jobs=jobs))
+    results = Results(out)
+    curves = {}
+    for cell in table.cells:
+        found = results.find(cell.run)
+        assert found is not None
+        curves[METHODS[cell.row].title] = found["curve"]
+    title = f"{student} on CIFAR-100, 40 % of the labels redrawn"
+    return save(draw_errors(curves, title), out / "errors")
+
+
+def _curricula(out: Path, scale: Scale, jobs: int) -> list[Path]:
+    from mentornet.experiments.curriculum_figure import draw_surfaces
+
+    student = "resnet101" if scale == "paper" else "fast"
+    column = f"cifar10 {student} 0.4"
+    table = select(find_table("table2", scale), ["row=mentornet-dd", f"column={column}"])
+    reproduce_cells(table, out, 1, Engine(jobs=jobs))
+    mentors = []
+    for percent in _UPDATES:
+        folder = _closest(table, out, percent)
+        mentor = load_mentor(f"{folder}")
+        at = int(folder.name.rpartition("-")[2])
+        mentors.append((f"learned at {at} %", at, mentor.config.history, mentor))
+    title = f"Curricula learned with {student} on CIFAR-10, 40 % of the labels redrawn"
+    return save(draw_surfaces(mentors, title), out / "curricula")
+
+
+def _closest(table: Table, out: Path, percent: int) -> Path:
+    """The mentor that was learned nearest to that progress."""
+    folder = RunFolder(Results(out).working(table.cells[0].run) / "run").mentors
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    if not found:
+        raise MentorNetError(
+            f"{folder} holds no mentor: none that was learned in this run beat the predefined one"
+        )
+    return min(found, key=lambda path: abs(int(path.name.rpartition("-")[2]) - percent))

@@ -1,0 +1,96 @@
+"""Table 6 as it fills in: the MSE of five architectures on six curricula."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from rich import box
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from mentornet.errors import MentorNetError
+from mentornet.experiments.cells import Scale
+from mentornet.experiments.statistics import estimate
+from mentornet.experiments.table6 import (
+    NAMES,
+    PAPER,
+    WEIGHTINGS,
+    Cell,
+    Progress,
+    Table6,
+    run_table6,
+)
+from mentornet.files import read_json, write_json, write_text
+from mentornet.mentors import ARCHITECTURES
+
+__all__ = ["SMALL", "reproduce_table6"]
+
+SMALL = Table6(repeats=2, samples=30_000, steps=500)
+
+
+def reproduce_table6(out: Path, scale: Scale, *, seeds: int | None, jobs: int) -> list[Path]:
+    """Run what is missing, show the table as it fills in, and say what was written.
+
+    Args:
+        out: folder for the table, the figures and the single runs.
+        scale: paper, or small.
+        seeds: repeats of each cell, in place of the scale's own.
+        jobs: runs side by side, a thread each.
+    """
+    from mentornet.experiments.style import save
+    from mentornet.experiments.table6_figures import draw_architectures, draw_objectives
+    from mentornet.experiments.table6_page import render_page
+
+    table = Table6() if scale == "paper" else SMALL
+    table = Table6(seeds or table.repeats, table.samples, table.history, table.steps)
+    _check_out(out, table)
+    console, started = Console(highlight=False), time.monotonic()
+    with Live(console=console, refresh_per_second=2) as live:
+        result = run_table6(
+            table,
+            out / "runs",
+            processes=jobs,
+            on_progress=lambda progress: live.update(_view(progress, started)),
+        )
+    write_json(out / "table6.json", result)
+    write_text(out / "README.md", render_page(result))
+    written = [out / "table6.json", out / "README.md"]
+    written += save(draw_architectures(result), out / "architectures")
+    written += save(draw_objectives(result), out / "objectives")
+    return written
+
+
+def _check_out(out: Path, table: Table6) -> None:
+    """An earlier table of other settings is not replaced."""
+    path = out / "table6.json"
+    if path.exists():
+        earlier = read_json(path)
+        for name, value in asdict(table).items():
+            if earlier.get(name) != value:
+                raise MentorNetError(
+                    f"{out} holds a table with {name} = {earlier.get(name)}, not "
+                    f"{value}; choose another --out"
+                )
+
+
+def _view(progress: Progress, started: float) -> Group:
+    """The table so far: in each cell ours, and the paper's below it."""
+    title = "Mean squared error to v*, ours above the paper's, ± 90 % confidence"
+    table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("weighting", no_wrap=True)
+    for arch in ARCHITECTURES:
+        table.add_column(NAMES[arch].split(" (")[0], justify="right", overflow="fold")
+    for row in WEIGHTINGS:
+        shown = []
+        for arch in ARCHITECTURES:
+            runs = progress.repeats(Cell(row, arch))
+            ours = str(estimate([run["mse"] for run in runs])) if runs else "…"
+            shown.append(f"{ours}\n[dim]{PAPER[row][arch]}[/dim]")
+        table.add_row("-\n".join(row.rsplit("-", 1)), *shown)
+    minutes = (time.monotonic() - started) / 60
+    status = f"{progress.done} of {progress.total} fits, {minutes:.1f} min"
+    return Group(table, Text(status))

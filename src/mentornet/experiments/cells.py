@@ -1,0 +1,165 @@
+"""An experiment as data: which runs it takes, and which number of a run stands in which cell."""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from mentornet.config import MachineConfig, TrainConfig, to_toml
+from mentornet.errors import MentorNetError
+
+__all__ = ["Cell", "Reads", "Run", "Scale", "Table", "Tuning", "select"]
+
+Scale = Literal["paper", "small"]
+Reads = Literal["accuracy_last", "accuracy_best", "train_accuracy", "parameters"]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Which settings of the method are tried, each as `--set` takes them.
+
+    Every candidate is trained without a tenth of the images, and judged by the labels that those
+    were given, right or wrong: nobody who has to tune has other labels, and test labels are never
+    looked at. The first seed's choice serves for all seeds.
+
+    Args:
+        candidates: what to try, a set of settings each.
+        epochs: of each trial; None for as many as the run itself.
+    """
+
+    candidates: tuple[tuple[str, ...], ...]
+    epochs: int | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training run, with the tuning that comes before it.
+
+    Args:
+        config: what is trained, and how.
+        tuning: what is tried first.
+    """
+
+    config: TrainConfig
+    tuning: Tuning | None = None
+
+    def with_seed(self, seed: int) -> Run:
+        """The same with another seed."""
+        return replace(self, config=replace(self.config, seed=seed))
+
+    @property
+    def digest(self) -> str:
+        """Changes with anything that the result depends on; the machine is not among it."""
+        about = to_toml(replace(self.config, machine=MachineConfig())) + repr(self.tuning)
+        return hashlib.sha256(about.encode()).hexdigest()[:10]
+
+    @property
+    def key(self) -> str:
+        """A file name that says what it is."""
+        config = self.config
+        noise = config.labels.noise or "as-given"
+        words = (
+            config.data, config.student.student or "student", noise.rpartition("/")[2],
+            config.method.method or "method", f"{config.seed}",
+        )  # fmt: skip
+        name = "-".join(re.sub(r"[^\w.]+", "-", word) for word in words)
+        return f"{name}-{self.digest}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table.
+
+    Args:
+        row: what the row is called, mostly a method.
+        column: what the column is called.
+        run: where the number comes from, at its first seed.
+        reads: which number of the run.
+        paper: what the paper has there, as a share, if it has anything.
+    """
+
+    row: str
+    column: str
+    run: Run
+    reads: Reads = "accuracy_last"
+    paper: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its cells, row by row.
+
+    Args:
+        name: what it is called on the command line.
+        title: what it shows.
+        cells: in the order they are shown, and run.
+        note: what a reader has to know.
+        seeds: how many of each cell, unless somebody says otherwise; `more_seeds` has exceptions.
+        more_seeds: rows that take more seeds, with how many.
+    """
+
+    name: str
+    title: str
+    cells: tuple[Cell, ...]
+    note: str = ""
+    seeds: int = 1
+    more_seeds: tuple[tuple[str, int], ...] = ()
+
+    def seeds_of(self, cell: Cell, asked: int | None = None) -> int:
+        """How many seeds that cell takes."""
+        return asked or dict(self.more_seeds).get(cell.row, self.seeds)
+
+    def runs(self, asked: int | None = None) -> Iterator[Run]:
+        """Every run once, all first seeds before all second ones."""
+        seen = set()
+        most = max((self.seeds_of(cell, asked) for cell in self.cells), default=0)
+        for seed in range(most):
+            for cell in self.cells:
+                run = cell.run.with_seed(cell.run.config.seed + seed)
+                if seed < self.seeds_of(cell, asked) and run.digest not in seen:
+                    seen.add(run.digest)
+                    yield run
+
+    @property
+    def rows(self) -> list[str]:
+        """Their names in order."""
+        return list(dict.fromkeys(cell.row for cell in self.cells))
+
+    @property
+    def columns(self) -> list[str]:
+        """Their names in order."""
+        return list(dict.fromkeys(cell.column for cell in self.cells))
+
+
+def select(table: Table, only: Iterable[str]) -> Table:
+    """The part of the table that words like `row=mentornet-*` and `column=0.4` ask for.
+
+    Several words for rows add up, and so do several for columns; `*` stands for anything.
+    """
+    asked: dict[str, list[str]] = {"row": [], "column": []}
+    for word in only:
+        kind, equals, pattern = word.partition("=")
+        if kind not in asked or not equals:
+            raise MentorNetError(f"--only takes row=… or column=…, got {word!r}")
+        names = table.rows if kind == "row" else table.columns
+        if not fnmatch.filter(names, pattern):
+            raise MentorNetError(
+                f"{table.name} has no {kind} {pattern!r}; there are {', '.join(names)}"
+            )
+        asked[kind].append(pattern)
+
+    def wanted(name: str, patterns: list[str]) -> bool:
+        return not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+    cells = tuple(
+        cell
+        for cell in table.cells
+        if wanted(cell.row, asked["row"]) and wanted(cell.column, asked["column"])
+    )
+    if not cells:
+        raise MentorNetError(f"{table.name} has no cell with {' '.join(only)}")
+    return replace(table, cells=cells)

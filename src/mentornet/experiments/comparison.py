@@ -1,0 +1,126 @@
+"""Results laid out as their table: mean and spread over the seeds, ours against the paper."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mentornet.experiments.cells import Cell, Table
+from mentornet.experiments.results import Results
+
+__all__ = ["Entries", "Entry", "compare", "gap_closed", "markdown", "number", "paper_number"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of a cell: a value a seed, as shares; empty if nothing was run.
+
+    Attributes:
+        cell: which.
+        values: what the cell reads, a seed each.
+        best: the accuracies of the best epochs.
+        minutes: what the runs took.
+    """
+
+    cell: Cell
+    values: tuple[float, ...] = ()
+    best: tuple[float, ...] = ()
+    minutes: tuple[float, ...] = ()
+
+    @property
+    def mean(self) -> float | None:
+        """Over the seeds."""
+        return statistics.fmean(self.values) if self.values else None
+
+
+Entries = Mapping[tuple[str, str], Entry]
+
+
+def compare(table: Table, results: Results, seeds: int | None = None) -> Entries:
+    """Every cell of the table with what `results` hold for it, by row and column.
+
+    Args:
+        table: what is shown.
+        results: where to look.
+        seeds: how many of each cell to look for, in place of the table's own.
+    """
+    found = {}
+    for cell in table.cells:
+        made = []
+        for seed in range(max(table.seeds_of(cell, seeds), 1)):
+            result = results.find(cell.run.with_seed(cell.run.config.seed + seed))
+            if result is not None:
+                made.append(result)
+        found[cell.row, cell.column] = Entry(
+            cell,
+            tuple(_read(cell, result) for result in made),
+            tuple(float(result["run"]["accuracy_best"]) for result in made),
+            tuple(float(result["run"]["seconds"]) / 60 for result in made),
+        )
+    return found
+
+
+def _read(cell: Cell, result: Mapping[str, Any]) -> float:
+    if cell.reads == "train_accuracy":
+        return float(result["train_accuracy"])
+    return float(result["run"][cell.reads])
+
+
+def gap_closed(entries: Entries, row: str, column: str) -> float | None:
+    """(m − FullModel) / (oracle − FullModel), of the last epochs: 1 is as good as an oracle."""
+    mine, plain, limit = (
+        entries.get((name, column), Entry(next(iter(entries.values())).cell)).mean
+        for name in (row, "full-model", "oracle")
+    )
+    if mine is None or plain is None or limit is None or limit <= plain:
+        return None
+    return (mine - plain) / (limit - plain)
+
+
+def number(entry: Entry) -> str:
+    """The cell as text: percent, with the range over several seeds; or how many parameters."""
+    if entry.mean is None:
+        return ""
+    if entry.cell.reads == "parameters":
+        return f"{entry.mean / 1e6:.2f}M"
+    shown = f"{100 * entry.mean:.1f}"
+    if len(entry.values) > 1:
+        shown += f" ({100 * min(entry.values):.1f}–{100 * max(entry.values):.1f})"
+    return shown
+
+
+def paper_number(cell: Cell) -> str:
+    """What the paper has there."""
+    if cell.paper is None:
+        return ""
+    return f"{cell.paper / 1e6:.1f}M" if cell.reads == "parameters" else f"{100 * cell.paper:.0f}"
+
+
+def markdown(table: Table, entries: Entries) -> str:
+    """The table for a page: last epoch, best epoch, minutes, gap closed and n, column by column."""
+    has_paper = any(cell.paper is not None for cell in table.cells)
+    has_gap = {"full-model", "oracle"} <= set(table.rows)
+    parts = []
+    for column in table.columns:
+        heads = ["method", "last epoch", "best epoch", "minutes", "n"]
+        heads += ["paper"] if has_paper else []
+        heads += ["gap closed"] if has_gap else []
+        lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+        for row in table.rows:
+            entry = entries.get((row, column))
+            if entry is None or not entry.values:
+                continue
+            cells = [
+                row, number(entry), f"{100 * statistics.fmean(entry.best):.1f}",
+                f"{statistics.fmean(entry.minutes):.1f}", f"{len(entry.values)}",
+            ]  # fmt: skip
+            cells += [paper_number(entry.cell)] if has_paper else []
+            if has_gap:
+                gap = gap_closed(entries, row, column)
+                cells.append("" if gap is None else f"{100 * gap:.0f} %")
+            lines.append(f"| {' | '.join(cells)} |")
+        if len(lines) > 2:
+            parts.append(f"### {column}\n\n" + "\n".join(lines) + "\n")
+    return "\n".join(parts)

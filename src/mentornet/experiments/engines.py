@@ -1,0 +1,153 @@
+"""Who makes the runs: processes of this machine, or Ray's on many."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+import traceback
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from mentornet.errors import MentorNetError
+from mentornet.experiments.cells import Run
+from mentornet.experiments.work import make_run
+
+__all__ = ["Outcome", "run_locally", "run_on_ray"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run: a result, or why there is none.
+
+    Attributes:
+        run: which.
+        result: as `make_run` returns it.
+        error: one line, where it failed.
+    """
+
+    run: Run
+    result: dict[str, Any] | None = None
+    error: str | None = None
+
+
+def run_locally(runs: Iterable[Run], folder: Path, *, jobs: int) -> Iterator[Outcome]:
+    """Every run in a process of its own, `jobs` at a time, as they finish.
+
+    One that dies takes nothing with it.
+    """
+    waiting = list(runs)
+    context = multiprocessing.get_context("spawn")
+    running: dict[Connection, tuple[Any, Run]] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                ours, theirs = context.Pipe(duplex=False)
+                run = waiting.pop(0)
+                process = context.Process(
+                    target=_work, args=(run, f"{folder}", theirs, os.getpid()), daemon=True
+                )
+                process.start()
+                theirs.close()
+                running[ours] = (process, run)
+            yield from _finished(running)
+    finally:
+        for process, _ in running.values():
+            process.terminate()
+        for process, _ in running.values():
+            process.join()
+
+
+def _finished(running: dict[Connection, tuple[Any, Run]]) -> Iterator[Outcome]:
+    for ready in wait(list(running)):
+        assert isinstance(ready, Connection)
+        process, run = running.pop(ready)
+        try:
+            outcome = Outcome(run, *ready.recv())
+        except EOFError:
+            process.join()
+            outcome = Outcome(run, error=f"its process died ({_how(process.exitcode)})")
+        process.join()
+        ready.close()
+        yield outcome
+
+
+def _how(exitcode: int | None) -> str:
+    if exitcode is not None and exitcode < 0:
+        return f"killed by {signal.Signals(-exitcode).name}"
+    return f"exit code {exitcode}"
+
+
+def _work(run: Run, folder: str, report: Connection, parent: int) -> None:
+    """The life of a process; an interruption is its parent's to deal with."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    report.send(_attempt(run, folder, parent))
+    report.close()
+
+
+def _attempt(run: Run, folder: str, parent: int | None) -> tuple[dict[str, Any] | None, str | None]:
+    try:
+        return make_run(run, folder, parent=parent), None
+    except (MentorNetError, OSError, MemoryError) as error:
+        return None, f"{error}"
+    except Exception as error:  # noqa: BLE001  one broken run must not stop the others
+        return None, f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
+
+
+def _check_reachable(address: str | None) -> None:
+    """Ray itself tries for minutes, and then ends the process."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit():
+        return  # "auto", or a cluster of our own
+    try:
+        socket.create_connection((host, int(port)), timeout=5).close()
+    except OSError as error:
+        raise MentorNetError(f"there is no Ray cluster at {address}: {error}") from None
+
+
+def run_on_ray(
+    runs: Iterable[Run], folder: Path, *, address: str | None = None, jobs: int | None = None
+) -> Iterator[Outcome]:
+    """Every run as a task of Ray, a core each, as they finish.
+
+    A task whose worker or machine dies is started again, and goes on from the run's last
+    checkpoint where `folder` is on a file system that the machines share.
+
+    Args:
+        runs: what to make.
+        folder: of the experiment, as all machines see it.
+        address: of the cluster; None for one on this machine, that ends with us.
+        jobs: at a time, at most, on a cluster of our own.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise MentorNetError("--engine ray needs Ray: pip install 'mentornet[ray]'") from None
+    ours = not ray.is_initialized()
+    if ours:
+        _check_reachable(address)
+        try:
+            ray.init(
+                address=address, num_cpus=jobs if address is None else None,
+                include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR,
+            )  # fmt: skip
+        except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+            raise MentorNetError(f"there is no Ray cluster at {address}: {error}") from None
+    try:
+        task = ray.remote(num_cpus=1, max_retries=5)(_attempt)
+        running = {task.remote(run, f"{folder.absolute()}", None): run for run in runs}
+        while running:
+            ready, _ = ray.wait(list(running), num_returns=1)
+            run = running.pop(ready[0])
+            try:
+                yield Outcome(run, *ray.get(ready[0]))
+            except ray.exceptions.RayError as error:
+                yield Outcome(run, error=f"{type(error).__name__}: {error}".splitlines()[0])
+    finally:
+        if ours:
+            ray.shutdown()

@@ -1,0 +1,65 @@
+"""The folder of an experiment: a JSON file a result, written once, whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mentornet.errors import MentorNetError
+from mentornet.experiments.cells import Run
+from mentornet.files import read_json, write_json
+
+__all__ = ["FORMAT", "Results"]
+
+FORMAT = 1
+"""Of the files; another number means another version of mentornet."""
+
+
+class Results:
+    """Results by run, in `FOLDER/results`; the runs themselves are in `FOLDER/runs`.
+
+    Args:
+        folder: there or not.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        if folder.exists() and not folder.is_dir():
+            raise MentorNetError(f"--out must be a folder, but {folder} is a file")
+
+    def path(self, run: Run) -> Path:
+        """Where the result of a run is, or will be."""
+        return self.folder / "results" / f"{run.key}.json"
+
+    def working(self, run: Run) -> Path:
+        """Where the run is made, and goes on if it was killed."""
+        return self.folder / "runs" / run.key
+
+    def find(self, run: Run) -> dict[str, Any] | None:
+        """The result of that very run, if it is there."""
+        path = self.path(run)
+        return self._read(path) if path.exists() else None
+
+    def write(self, run: Run, result: Mapping[str, Any]) -> None:
+        """Keep a result."""
+        write_json(self.path(run), {"format": FORMAT, "digest": run.digest, **result})
+
+    def every(self) -> Iterator[dict[str, Any]]:
+        """All results, whatever they are of."""
+        for path in sorted((self.folder / "results").glob("*.json")):
+            yield self._read(path)
+
+    def check(self) -> None:
+        """Raise if any result is of another version, or damaged."""
+        for _ in self.every():
+            pass
+
+    def _read(self, path: Path) -> dict[str, Any]:
+        found = read_json(path)
+        if found.get("format") != FORMAT:
+            raise MentorNetError(
+                f"{path} has format {found.get('format')!r}, this mentornet writes {FORMAT}; "
+                "choose another --out, or move it away"
+            )
+        return found

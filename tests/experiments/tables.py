@@ -1,0 +1,31 @@
+"""A table that a laptop fills in within seconds, on real digits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mentornet.config import MethodConfig, TrainConfig
+from mentornet.experiments.cells import Cell, Run, Scale, Table, Tuning
+from tests.training.runs import small
+
+
+def config(method: str, **changes: object) -> TrainConfig:
+    return small(method, **{"epochs": 2, "clean_count": None, **changes})
+
+
+def tiny(scale: Scale = "small") -> Table:
+    """FullModel, a tuned method and the oracle at two noise rates."""
+    cells = []
+    for noise in ("0.2", "0.4"):
+        for method in ("full-model", "reed-soft", "oracle"):
+            run = Run(config(method, noise=f"uniform:{noise}"))
+            if method == "reed-soft":
+                run = replace(run, tuning=Tuning((("beta=0.7",), ("beta=0.9",)), epochs=1))
+            paper = 0.5 if method == "full-model" else None
+            cells.append(Cell(method, noise, run, paper=paper))
+    return Table("tiny", "A tiny table", tuple(cells), note="For tests.")
+
+
+def broken() -> Run:
+    """A run whose data is missing."""
+    return Run(TrainConfig("no-such-folder", method=MethodConfig("full-model")))

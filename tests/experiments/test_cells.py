@@ -1,0 +1,82 @@
+"""Experiments as data: keys, seeds, selection."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mentornet.config import MachineConfig
+from mentornet.errors import MentorNetError
+from mentornet.experiments.catalogue import TABLES, find_table
+from mentornet.experiments.cells import Scale, select
+from mentornet.training import prepare
+from tests.experiments.tables import tiny
+
+
+def test_a_key_names_the_run_and_changes_with_it() -> None:
+    run = tiny().cells[0].run
+    assert run.key.startswith("digits-small-cnn-uniform-0.2-full-model-0-")
+    assert run.with_seed(1).key != run.key
+    other = replace(run, config=replace(run.config, machine=MachineConfig(precision="bf16")))
+    assert other.key == run.key  # the machine changes nothing but rounding
+
+
+def test_runs_come_seed_by_seed_and_once() -> None:
+    table = tiny()
+    doubled = replace(table, cells=table.cells + table.cells, more_seeds=(("oracle", 2),))
+    runs = list(doubled.runs())
+    assert len({run.digest for run in runs}) == len(runs) == 8
+    assert [run.config.seed for run in runs] == [0] * 6 + [1] * 2
+    assert len(list(doubled.runs(3))) == 18
+
+
+@pytest.mark.parametrize(
+    ("only", "count"),
+    [
+        ([], 6), (["row=oracle"], 2), (["column=0.4"], 3), (["row=*e*", "column=0.2"], 3),
+        (["row=oracle", "row=full-model"], 4),
+    ],
+)  # fmt: skip
+def test_selection(only: list[str], count: int) -> None:
+    assert len(select(tiny(), only).cells) == count
+
+
+@pytest.mark.parametrize(
+    ("only", "match"),
+    [
+        (["row=nobody"], "tiny has no row 'nobody'; there are full-model, reed-soft, oracle"),
+        (["column=0.8"], r"tiny has no column '0.8'; there are 0.2, 0.4"),
+        (["oracle"], "--only takes row=… or column=…, got 'oracle'"),
+    ],
+)
+def test_bad_selection(only: list[str], match: str) -> None:
+    with pytest.raises(MentorNetError, match=match):
+        select(tiny(), only)
+
+
+def test_unknown_table() -> None:
+    with pytest.raises(MentorNetError, match="unknown table 'table22'; did you mean 'table2'"):
+        find_table("table22", "small")
+
+
+@pytest.mark.parametrize("scale", ["small", "paper"])
+@pytest.mark.parametrize("name", list(TABLES))
+def test_every_cell_of_every_table_has_settings_that_exist(name: str, scale: Scale) -> None:
+    """Methods, settings and candidates are checked without the data."""
+    from mentornet.methods import make_method
+    from mentornet.methods.settings import parse_settings
+
+    table = find_table(name, scale)
+    assert table.cells
+    assert len({(cell.row, cell.column) for cell in table.cells}) == len(table.cells)
+    for cell in table.cells:
+        method = cell.run.config.method
+        assert method.method is not None
+        tuning = cell.run.tuning
+        for candidate in tuning.candidates if tuning else ((),):
+            make_method(method.method, **parse_settings(method.set + candidate))
+
+
+def test_a_small_cell_can_be_prepared() -> None:
+    assert prepare(tiny().cells[0].run.config).noise_rate

@@ -1,0 +1,286 @@
+"""Who makes the runs: what is missing only, nothing lost, nobody in each other's way."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mentornet.errors import MentorNetError
+from mentornet.experiments.cells import Run, Table, select
+from mentornet.experiments.comparison import compare, gap_closed, markdown
+from mentornet.experiments.engines import run_locally, run_on_ray
+from mentornet.experiments.results import Results
+from mentornet.experiments.work import make_run
+from mentornet.files import read_json
+from tests.experiments.tables import broken, config, tiny
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny table, made once."""
+    folder = tmp_path_factory.mktemp("tiny")
+    for run in tiny().runs():
+        make_run(run, folder)
+    return folder
+
+
+def test_a_result_has_its_conditions(made: Path) -> None:
+    for run in tiny().runs():
+        found = Results(made).find(run)
+        assert found is not None
+        assert found["digest"] == run.digest
+        assert {"commit", "torch", "processor", "cores"} <= found["conditions"].keys()
+        assert found["run"]["seconds"] > 0
+        assert len(found["curve"]["test_accuracy"]) == 2
+        assert "[method]" in found["config"]
+
+
+def test_tuning_is_on_given_labels_and_stored(made: Path) -> None:
+    run = next(run for run in tiny().runs() if run.tuning)
+    found = Results(made).find(run)
+    assert found is not None
+    tried = found["tried"]
+    assert [trial["set"] for trial in tried] == [["beta=0.7"], ["beta=0.9"]]
+    best = max(tried, key=lambda trial: float(trial["validation_accuracy"]))
+    assert best["set"][0] in found["config"]
+    (folder,) = (path for path in (made / "runs").glob("tuning-*0.2*"))
+    trial = read_json(folder / "beta-0.7" / "data.json")
+    assert trial["train_images"] < 192  # a tenth is held out
+
+
+def test_tuning_serves_every_seed(made: Path, tmp_path: Path) -> None:
+    run = next(run for run in tiny().runs() if run.tuning)
+    both = [run, run.with_seed(1)]
+    for outcome in run_locally(both, tmp_path, jobs=2):  # one tunes, the other waits for it
+        assert outcome.error is None
+    first, second = (Results(tmp_path).find(one) for one in both)
+    assert first is not None
+    assert second is not None
+    assert first["tried"] == second["tried"]
+    assert len(list((tmp_path / "runs").glob("tuning-*"))) == 1
+    same = Results(made).find(run)
+    assert same is not None
+    assert first["run"]["accuracy_last"] == same["run"]["accuracy_last"]
+
+
+def test_what_is_there_is_not_made_again(made: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (made / "results").iterdir()}
+    started = time.monotonic()
+    for run in tiny().runs():
+        make_run(run, made)
+    assert time.monotonic() - started < 2
+    assert {path: path.stat().st_mtime_ns for path in (made / "results").iterdir()} == before
+
+
+def test_one_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
+    good = tiny().cells[0].run
+    outcomes = {
+        outcome.run.digest: outcome for outcome in run_locally([broken(), good], tmp_path, jobs=1)
+    }
+    assert "unknown data 'no-such-folder'" in (outcomes[broken().digest].error or "")
+    assert outcomes[good.digest].result is not None
+
+
+def _child_of(pid: int) -> int | None:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                words = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if int(fields[1]) == pid and b"spawn_main" in words:
+                return int(entry.name)
+    return None
+
+
+def long_run() -> Run:
+    return Run(config("full-model", epochs=60))
+
+
+def test_a_process_that_dies_is_reported(tmp_path: Path) -> None:
+    def kill() -> None:
+        metrics = Results(tmp_path).working(long_run()) / "run" / "metrics.jsonl"
+        while not metrics.exists():
+            time.sleep(0.05)
+        child = _child_of(os.getpid())
+        assert child is not None
+        os.kill(child, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    good = tiny().cells[0].run
+    outcomes = list(run_locally([long_run(), good], tmp_path, jobs=1))
+    killer.join()
+    assert outcomes[0].error == "its process died (killed by SIGKILL)"
+    assert outcomes[1].result is not None
+
+
+def _reproduce(folder: str, runs: list[Run]) -> None:
+    for outcome in run_locally(runs, Path(folder), jobs=1):
+        assert outcome.error is None
+
+
+def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    """The parent dies by SIGKILL; its child notices, and the next command resumes the run."""
+    context = multiprocessing.get_context("spawn")
+    parent = context.Process(target=_reproduce, args=(f"{tmp_path}", [long_run()]))
+    parent.start()
+    run_folder = Results(tmp_path).working(long_run()) / "run"
+    while not (run_folder / "metrics.jsonl").exists():
+        time.sleep(0.05)
+    parent.kill()
+    parent.join()
+    (outcome,) = run_locally([long_run()], tmp_path, jobs=1)
+    assert outcome.error is None
+    assert outcome.result is not None
+    whole = make_run(long_run(), tmp_path / "whole")
+    for name in ("accuracy_last", "accuracy_best", "best_epoch"):
+        assert outcome.result["run"][name] == whole["run"][name]
+    assert outcome.result["curve"] == whole["curve"]
+
+
+def test_two_at_once_share_the_work(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    runs = [run for run in tiny().runs() if run.tuning is None][:2]
+    both = [context.Process(target=_reproduce, args=(f"{tmp_path}", runs)) for _ in range(2)]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join()
+    assert [process.exitcode for process in both] == [0, 0]
+    results = Results(tmp_path)
+    results.check()
+    assert len(list((tmp_path / "results").iterdir())) == len(runs)
+
+
+def test_another_version_and_half_a_file(made: Path, tmp_path: Path) -> None:
+    run = tiny().cells[0].run
+    path = Results(tmp_path).path(run)
+    path.parent.mkdir(parents=True)
+    path.write_text('{"format": 0}')
+    with pytest.raises(MentorNetError, match="has format 0, this mentornet writes 1"):
+        Results(tmp_path).find(run)
+    path.write_text(Results(made).path(run).read_text()[:200])
+    with pytest.raises(MentorNetError, match="is not JSON"):
+        Results(tmp_path).check()
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(MentorNetError, match="must be a folder"):
+        Results(file)
+
+
+def test_the_comparison(made: Path) -> None:
+    table = tiny()
+    entries = compare(table, Results(made))
+    assert all(len(entry.values) == 1 for entry in entries.values())
+    full, tuned, oracle = (
+        entries[row, "0.4"].mean for row in ("full-model", "reed-soft", "oracle")
+    )
+    assert full is not None
+    assert tuned is not None
+    assert oracle is not None
+    gap = gap_closed(entries, "reed-soft", "0.4")
+    if oracle > full:
+        assert gap == pytest.approx((tuned - full) / (oracle - full))
+    else:
+        assert gap is None
+    text = markdown(table, entries)
+    assert f"| full-model | {100 * full:.1f} | " in text
+    assert "| 1 | 50 |" in text  # n, and the paper's number
+    nothing = compare(table, Results(made / "elsewhere"))
+    assert markdown(table, nothing) == ""
+    assert gap_closed(nothing, "reed-soft", "0.4") is None
+
+
+def ranged(table: Table) -> Table:
+    return select(table, ["row=full-model", "column=0.2"])
+
+
+def test_seeds_give_a_range(tmp_path: Path) -> None:
+    table = replace(ranged(tiny()), seeds=2)
+    for run in table.runs():
+        make_run(run, tmp_path)
+    (entry,) = compare(table, Results(tmp_path)).values()
+    assert len(entry.values) == 2
+    low, high = sorted(100 * value for value in entry.values)
+    assert f"({low:.1f}–{high:.1f})" in markdown(table, compare(table, Results(tmp_path)))
+
+
+# Ray: a cluster on this machine, a core for each worker.
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Any:
+    ray = pytest.importorskip("ray")
+    ray.init(
+        num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error",
+        runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(["."])}},
+    )  # fmt: skip
+    yield ray
+    ray.shutdown()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ray_makes_the_same(made: Path, tmp_path: Path, cluster: Any) -> None:
+    del cluster
+    runs = [*ranged(tiny()).runs(), broken()]
+    outcomes = {outcome.run.digest: outcome for outcome in run_on_ray(runs, tmp_path)}
+    same = Results(made).find(runs[0])
+    found = outcomes[runs[0].digest].result
+    assert found is not None
+    assert same is not None
+    assert found["run"]["accuracy_last"] == same["run"]["accuracy_last"]
+    assert "unknown data" in (outcomes[broken().digest].error or "")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ray_starts_a_killed_worker_again(tmp_path: Path, cluster: Any) -> None:
+    """The worker dies by SIGKILL in mid-run; the task is retried and resumes the run."""
+    run = long_run()
+    folder = Results(tmp_path).working(run) / "run"
+    killed: list[int] = []
+
+    def kill() -> None:
+        while not (folder / "metrics.jsonl").exists():
+            time.sleep(0.05)
+        for entry in Path("/proc").iterdir():
+            try:
+                at_work = entry.name.isdigit() and (entry / "cmdline").read_bytes()[:13]
+            except OSError:
+                continue
+            if at_work == b"ray::_attempt":
+                killed.append(int(entry.name))
+                os.kill(killed[-1], signal.SIGKILL)
+
+    del cluster
+    killer = threading.Thread(target=kill)
+    killer.start()
+    (outcome,) = run_on_ray([run], tmp_path)
+    killer.join()
+    assert killed
+    assert outcome.error is None
+    assert outcome.result is not None
+    whole = make_run(run, tmp_path / "whole")
+    assert outcome.result["curve"] == whole["curve"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_cluster_at_the_address(tmp_path: Path) -> None:
+    pytest.importorskip("ray").shutdown()
+    with pytest.raises(MentorNetError, match=r"no Ray cluster at 127\.0\.0\.1:1"):
+        list(run_on_ray([broken()], tmp_path, address="127.0.0.1:1"))
+
+
+def test_results_are_plain_json(made: Path) -> None:
+    for path in (made / "results").iterdir():
+        json.loads(path.read_text(), parse_constant=pytest.fail)

@@ -1,0 +1,165 @@
+"""Paper scale is exact: the resolved settings against a list of App. E's facts, typed by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from mentornet.config import FilesConfig, TrainConfig
+from mentornet.data import Images, Splits
+from mentornet.experiments.cells import Cell
+from mentornet.experiments.paper_tables import table1, table2, table3
+from mentornet.methods import make_method
+from mentornet.methods.settings import parse_settings
+from mentornet.methods.weighted import SpadeMethod
+from mentornet.training import Trainer, prepare
+from mentornet.training.schedules import learning_rate
+
+FACTS: dict[str, dict[str, Any]] = {
+    "resnet101": {
+        "steps": 39_000, "drops at": (19_500, 25_000, 30_000), "weight decay": 2e-4, "keep": 1.0,
+    },
+    "inception": {"steps": 120_000, "drops at": (78_000,), "weight decay": 4e-3, "keep": 0.5},
+}  # fmt: skip
+TRIED = {
+    "forgetting": ("dropout", [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]),
+    "self-paced": ("percentile", [0.5, 0.6, 0.75]),
+    "focal": ("gamma", [1, 2, 3]),
+    "reed-soft": ("beta", [0.7, 0.8, 0.9, 0.95]),
+    "reed-hard": ("beta", [0.7, 0.8, 0.9, 0.95]),
+}
+
+
+def every_cell() -> list[Cell]:
+    return [cell for table in (table1, table2, table3) for cell in table("paper").cells]
+
+
+def test_how_many_there_are() -> None:
+    assert [len(table("paper").cells) for table in (table1, table2, table3)] == [12, 84, 8]
+
+
+@pytest.mark.parametrize("cell", every_cell(), ids=lambda cell: f"{cell.row}, {cell.column}")
+def test_the_settings_of_appendix_e(cell: Cell) -> None:
+    config = cell.run.config
+    optimiser, student = config.optimiser, config.student.student
+    assert student is not None
+    facts = FACTS[student]
+    assert optimiser.steps == facts["steps"]
+    assert optimiser.batch_size == 128
+    assert optimiser.momentum == 0.9
+    assert not optimiser.nesterov
+    assert optimiser.weight_decay == facts["weight decay"]
+    assert optimiser.augment
+    assert optimiser.padding == 4
+    before = 0.1
+    for drop in facts["drops at"]:
+        assert learning_rate(optimiser, drop - 1, facts["steps"]) == pytest.approx(before)
+        before /= 10
+        assert learning_rate(optimiser, drop, facts["steps"]) == pytest.approx(before)
+    assert learning_rate(optimiser, 0, facts["steps"]) == 0.1
+    assert config.files == FilesConfig()  # all images
+    method = config.method.method
+    if method == "forgetting":
+        assert config.student.dropout is None
+    else:
+        assert config.student.dropout == pytest.approx(1 - facts["keep"])
+
+
+@pytest.mark.parametrize("cell", every_cell(), ids=lambda cell: f"{cell.row}, {cell.column}")
+def test_the_methods_of_appendix_e(cell: Cell) -> None:
+    config, tuning = cell.run.config, cell.run.tuning
+    name = config.method.method
+    assert name is not None
+    settings = parse_settings(config.method.set)
+    method = make_method(name, **settings)
+    if isinstance(method, SpadeMethod):
+        assert method.decay == 0.95
+        assert method.burn_in == 0.2
+        assert method.percentile == 0.75
+    if name == "mentornet-dd":
+        assert method.settings["updates"] == (0.21, 0.75)
+        if config.data == "cifar10":
+            assert config.labels.clean_count == 5_000
+        else:
+            rate = round(100 * float((config.labels.noise or "").rpartition(":")[2]))
+            assert settings == {"mentor": f"dd-cifar10-{rate}"}
+            assert config.labels.clean_count is None
+    if name in TRIED:
+        key, values = TRIED[name]
+        assert tuning is not None
+        tried = [parse_settings(words) for words in tuning.candidates]
+        assert tried == [{key: value} for value in values]
+        assert tuning.epochs is None  # tried at full length
+    if name == "mentornet-pd":
+        assert tuning is not None
+        keys = {key for words in tuning.candidates for key in parse_settings(words)}
+        assert keys == {"percentile", "lambda2"}
+
+
+def test_the_noise_of_table_2_is_the_papers() -> None:
+    for cell in table2("paper").cells:
+        data, student, noise = cell.column.split()
+        assert cell.run.config.data == data
+        assert cell.run.config.student.student == student
+        assert cell.run.config.labels.noise == f"uniform:{noise}"
+        assert cell.paper is not None
+
+
+def test_numbers_of_the_paper() -> None:
+    """A few, read off the paper a second time."""
+    found = {(cell.row, cell.column): cell.paper for cell in table2("paper").cells}
+    assert found["mentornet-dd", "cifar100 resnet101 0.4"] == 0.68
+    assert found["mentornet-dd", "cifar10 resnet101 0.8"] == 0.49
+    assert found["self-paced", "cifar10 inception 0.2"] == 0.80
+    assert found["full-model", "cifar10 resnet101 0.4"] == 0.69
+    assert found["forgetting", "cifar100 inception 0.8"] == 0.17
+
+
+PARAMETERS = {"resnet101": 84e6, "inception": 1.7e6}
+
+
+def a_run_for_each() -> list[TrainConfig]:
+    """Every student on every dataset under every method, noise being all the same here."""
+    seen: dict[tuple[str | None, ...], TrainConfig] = {}
+    for cell in every_cell():
+        config = cell.run.config
+        key = (config.data, config.student.student, config.method.method)
+        seen.setdefault(key, config)
+    return list(seen.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "config",
+    a_run_for_each(),
+    ids=lambda config: f"{config.data}-{config.student.student}-{config.method.method}",
+)
+def test_three_steps_with_the_real_student(config: TrainConfig) -> None:
+    """Steps 2 to 4, in batches cut to 4 images so that 84M parameters go through in seconds."""
+    classes = 10 if config.data == "cifar10" else 100
+    count = 200
+    images = Images(
+        torch.randint(256, (count, 3, 32, 32), dtype=torch.uint8,
+                      generator=torch.Generator().manual_seed(0)),
+        torch.arange(count) % classes,
+        tuple(f"{place}" for place in range(classes)),
+    )  # fmt: skip
+    labels = config.labels
+    if labels.clean_count is not None:
+        labels = replace(labels, clean_count=50)
+    cut = replace(config, labels=labels, optimiser=replace(config.optimiser, batch_size=4, steps=3))
+    trainer = Trainer(prepare(cut, splits=Splits(images, images.rows(torch.arange(8)))))
+    before = [part.detach().clone() for part in trainer.module.parameters() if part.requires_grad]
+    trainer.student.train()
+    trainer.run_epoch(0)
+    assert trainer.steps_done == 3
+    after = [part for part in trainer.module.parameters() if part.requires_grad]
+    assert any(not torch.equal(one, two) for one, two in zip(before, after, strict=True))
+    parameters = sum(part.numel() for part in trainer.module.parameters())
+    student = config.student.student
+    assert student is not None
+    expected = PARAMETERS[student] * (1.02 if classes == 100 else 1.0)
+    assert parameters == pytest.approx(expected, rel=0.05)
