@@ -62,7 +62,16 @@ dd-%: setup
 	$(BIN)/mentornet learn-mentor --run-folder runs/dd-$* --out $(PRETRAINED)/dd-cifar10-$* --overwrite
 
 table6: setup
-	$(BIN)/mentornet reproduce table6
+	$(BIN)/mentornet reproduce table6 --scale paper --out runs/table6
+
+# Our own benchmark, some hours on two cores; goes on where it was stopped.
+benchmark: setup
+	for table in benchmark full-size transfer human; do \
+		$(BIN)/mentornet reproduce $$table --out results/benchmark || exit 1; done
+
+# docs/results.md from the stored results.
+results: setup
+	$(BIN)/python -m benchmarks.results_page
 
 clean:
 	rm -rf $(VENV) runs

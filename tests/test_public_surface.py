@@ -26,22 +26,23 @@ OPTIONS = {
     "learn-mentor": "run_folder out steps learning_rate seed overwrite",
     "mentors": "",
     "plot": "subject name out epochs percentile set",
-    "reproduce": "what out repeats samples steps processes",
+    "reproduce": "what scale out seeds only list dry_run jobs engine address",
+    "compare": "folder table seeds",
 }
 
 TRAIN = {
-    "files": "folder mirror image_size skip_bad limit",
+    "files": "folder mirror image_size skip_bad limit validation",
     "labels": "noise clean clean_count",
     "student": "student width depth dropout",
     "method": "method set",
-    "optimiser": "epochs batch_size learning_rate schedule warm_up drops momentum nesterov "
+    "optimiser": "epochs steps batch_size learning_rate schedule warm_up drops momentum nesterov "
     "weight_decay augment padding",
     "machine": "accelerator precision channels_last compile checkpoint_seconds tensorboard",
 }
 
 _PACE: dict[str, object] = {
     "percentile": 0.75, "decay": 0.95, "burn_in": 0.2, "burn_in_drop": 0.5, "drop": 0.0,
-    "half_history": False,
+    "half_history": False, "smoothing": 0.0,
 }  # fmt: skip
 
 METHOD_SETTINGS: dict[str, dict[str, object]] = {
@@ -54,12 +55,26 @@ METHOD_SETTINGS: dict[str, dict[str, object]] = {
     "goldberger": {"rate": 0.1},
     "spade": {**_PACE, "curriculum": "pd", "step": 10.0},
     "mentornet": {**_PACE, "mentor": "pd", "reads_label": True},
-    "mentornet-pd": _PACE,
+    "mentornet-pd": {**_PACE, "lambda1": 0.0, "lambda2": 1.0},
     "mentornet-auto": {"burn_in": 0.2, "burn_in_drop": 0.5, "by_class": False},
     "mentornet-dd": {
         **_PACE, "updates": (0.21, 0.75), "history": 1, "reads_label": False, "steps": 600,
         "learning_rate": 0.03, "mentor": "",
     },
+    "mentor-bootstrap": {
+        **_PACE, "updates": tuple(percent / 100 for percent in range(12, 97, 7)), "history": 1,
+        "reads_label": False, "steps": 600, "learning_rate": 0.03, "mentor": "", "burn_in": 0.1,
+        "burn_in_drop": 0.0, "belief": 0.7, "mixup": 0.0,
+    },
+    "gce": {"q": 0.7},
+    "sce": {"alpha": 0.1, "beta": 1.0, "log_zero": -4.0},
+    "elr": {"strength": 3.0, "decay": 0.7},
+    "co-teaching": {"forget": 0.4, "rise": 0.1},
+    "mentormix": {
+        **_PACE, "percentile": 0.7, "burn_in": 0.1, "burn_in_drop": 0.0, "alpha": 2.0,
+        "temperature": 1.0, "reweigh": True,
+    },
+    "cleanlab-prune": {"folds": 4},
     "oracle": {},
 }  # fmt: skip
 

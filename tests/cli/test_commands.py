@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from mentornet import CURRICULA, Mentor, __version__, enumerate_features
-from mentornet.cli import main
+from mentornet.cli import main, reproduce_table6
+from mentornet.experiments.table6 import Table6
 from mentornet.mentors import Card, Lesson, error_of, read_card
 
 QUICK = ["--steps", "20", "--samples", "1000"]
@@ -116,8 +117,11 @@ def test_every_curriculum_can_be_plotted(name: str, tmp_path: Path) -> None:
     assert (tmp_path / f"{name}.png").stat().st_size > 10_000
 
 
-def test_reproduce_table6(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["reproduce", "table6", "--repeats", "2", "--steps", "4", "--samples", "300"]
+def test_reproduce_table6(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reproduce_table6, "SMALL", Table6(repeats=2, samples=300, steps=4))
+    words = ["reproduce", "table6"]
     assert main([*words, "--out", str(tmp_path)]) == 0
     table = json.loads((tmp_path / "table6.json").read_text())
     assert len(table["cells"]) == 32
@@ -131,10 +135,8 @@ def test_reproduce_table6(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     runs = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
     assert main([*words, "--out", str(tmp_path)]) == 0
     assert {path: path.stat().st_mtime_ns for path in runs} == runs  # nothing ran twice
-    words[words.index("--steps") + 1] = "5"
-    assert main([*words, "--out", str(tmp_path)]) == 2
-    assert "holds a table with steps = 4, not 5" in capsys.readouterr().err
-    assert "--steps 4" in (tmp_path / "README.md").read_text()
+    assert main([*words, "--seeds", "3", "--out", str(tmp_path)]) == 2
+    assert "holds a table with repeats = 2, not 3" in capsys.readouterr().err
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,7 +173,13 @@ MISTAKES = [
     (["plot", "mentor", "pd", "--set", "lambda1=1"], "--set is for a curriculum"),
     (["plot", "curriculum", "pd", "--epochs", "100"], "epochs must be in 0–99"),
     (["plot", "curriculum", "pd", "--percentile", "-1"], "percentile must be a loss ≥ 0"),
-    (["reproduce", "table6", "--repeats", "0"], "repeats must be ≥ 1"),
+    (["reproduce", "table6", "--seeds", "0"], "seeds must be ≥ 1, got 0"),
+    (["reproduce", "table2", "--jobs", "0"], "jobs must be ≥ 1, got 0"),
+    (["reproduce", "tabel2"], "unknown table or figure 'tabel2'; did you mean 'table2'?"),
+    (["reproduce", "table2", "--only", "row=nobody"], "table2 has no row 'nobody'"),
+    (["reproduce", "table2", "--address", "auto"], "--address is for --engine ray"),
+    (["reproduce", "fig-errors", "--list"], "fig-errors is made whole"),
+    (["compare", "nowhere"], "nowhere has no results"),
 ]
 
 
@@ -192,9 +200,7 @@ def test_a_mistake_is_one_line_and_leaves_nothing_behind(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["fit-mentors"], ["reproduce", "table7"], ["mentors", "--lsit"]]
-)
+@pytest.mark.parametrize("words", [[], ["fit-mentors"], ["mentors", "--lsit"]])
 def test_what_the_parser_refuses(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(words)
@@ -202,7 +208,7 @@ def test_what_the_parser_refuses(words: list[str], capsys: pytest.CaptureFixture
     assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["fit-mentor", "mentors", "plot", "reproduce"])
+@pytest.mark.parametrize("command", ["fit-mentor", "mentors", "plot", "reproduce", "compare"])
 def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main([command, "--help"])

@@ -97,7 +97,7 @@ def test_the_percentile_of_auto(rate: float, sure: float, percentile: float) -> 
 
 
 @pytest.mark.parametrize(
-    ("sure", "drop"), [(0.0, 0.0), (0.05, 0.2), (0.1, 0.4), (0.3, 0.4), (0.9, 0.0)]
+    ("sure", "drop"), [(0.0, 0.0), (0.05, 0.2), (0.1, 0.4), (0.6, 0.4), (0.9, 0.1), (1.0, 0.0)]
 )
 def test_burn_in_drops_where_labels_look_wrong(sure: float, drop: float) -> None:
     found = AutoPercentile().burn_in_drop(torch.tensor(sure), 0.4)

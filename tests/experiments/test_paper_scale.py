@@ -24,7 +24,7 @@ FACTS: dict[str, dict[str, Any]] = {
     },
     "inception": {"steps": 120_000, "drops at": (78_000,), "weight decay": 4e-3, "keep": 0.5},
 }  # fmt: skip
-TRIED = {
+TRIED: dict[str, tuple[str, list[float]]] = {
     "forgetting": ("dropout", [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]),
     "self-paced": ("percentile", [0.5, 0.6, 0.75]),
     "focal": ("gamma", [1, 2, 3]),

@@ -205,7 +205,7 @@ def test_bootstrap_targets() -> None:
 
 def test_bootstrap_trusts_all_labels_in_burn_in() -> None:
     seen, student = batch(), Fixed()
-    method = make_method("mentor-bootstrap", mentor="pd", burn_in=0.5, smoothing=0.0)
+    method = make_method("mentor-bootstrap", mentor="pd", burn_in=0.5, belief=0.0)
     supervision = method.start(Task(6, 3, 4))
     plain = nn.functional.cross_entropy(seen.images.flatten(1), seen.given_label)
     for _ in range(2):
@@ -227,7 +227,7 @@ def test_bootstrap_trusts_all_labels_in_burn_in() -> None:
         ("elr", {"decay": 1.0}, r"decay must be in \[0, 1\), got 1"),
         ("co-teaching", {"forget": 1.0}, r"forget must be in \[0, 1\), got 1"),
         ("mentormix", {"alpha": 0.0}, "alpha must be > 0, got 0"),
-        ("mentor-bootstrap", {"smoothing": 1.0}, r"smoothing must be in \[0, 1\), got 1"),
+        ("mentor-bootstrap", {"belief": 1.0}, r"belief must be in \[0, 1\), got 1"),
         ("cleanlab-prune", {"folds": 1}, "folds must be ≥ 2, got 1"),
     ],
 )

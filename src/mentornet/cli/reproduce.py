@@ -29,7 +29,7 @@ class Reproduce:
     Figures: fig-objectives fig-errors fig-curricula fig-architectures fig-training.
 
     What has run is kept in OUT: after an interruption the same command goes on, and only what is
-    missing is run. Results are OUT/results/*.json, one a run, with the conditions they were made
+    missing is run. Results are OUT/*.json, one a run, with the conditions they were made
     under; `mentornet compare OUT` shows them again.
 
     For example:

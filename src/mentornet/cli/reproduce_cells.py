@@ -20,7 +20,7 @@ from mentornet.experiments.cells import Cell, Run, Table
 from mentornet.experiments.comparison import Entries, compare, gap_closed, number, paper_number
 from mentornet.experiments.engines import Outcome, run_locally, run_on_ray
 from mentornet.experiments.results import Results
-from mentornet.files import write_json
+from mentornet.files import write_text
 
 __all__ = ["Engine", "list_cells", "reproduce_cells", "show_plan", "shown"]
 
@@ -107,13 +107,13 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
     if table.note:
         console.print(Text(table.note, style="dim"))
     if board.failed:
-        path = out / "failed.json"
-        write_json(path, board.failed)
+        path = out / "failed.txt"
+        write_text(path, "".join(f"{error}\n\n" for error in board.failed.values()))
         reasons = sorted({error.splitlines()[0] for error in board.failed.values()})
         raise MentorNetError(
             f"{len(board.failed)} of {len(runs)} runs failed ({path} has all): {'; '.join(reasons)}"
         )
-    return [out / "results"]
+    return sorted(out.glob("*.json"))[-1:]
 
 
 def shown(table: Table, entries: Entries, state: object = None) -> Shown:

@@ -10,7 +10,7 @@ __all__ = ["AutoPercentile"]
 _MARGIN = 1.2  # this many times the estimated share of wrong labels is left out
 _CLEAN = 0.06  # a share of surely wrong labels below which less and less is left out
 _FULL = 0.1  # a share of surely wrong labels from which on burn-in drops all it may
-_LEARNED = 0.5  # a share that only a student who knows nothing yet finds surely wrong
+_LEARNED = 0.6  # a share of surely wrong labels beyond which the student may just know nothing yet
 _MOST = 0.95  # of the samples are left out at most
 
 
@@ -44,17 +44,17 @@ class AutoPercentile(nn.Module):
         return 1 - torch.where(settled, left_out.clamp(max=_MOST), 0.0)
 
     def burn_in_drop(self, sure: Tensor, most: float) -> Tensor:
-        """The share of samples that burn-in drops: most · min(1, 10 ε_sure), a scalar.
+        """The share of samples that burn-in drops, a scalar: most · min(1, 10 ε, (1 − ε) / 0.4).
 
-        Dropping keeps wrong labels from being learned by heart. It costs accuracy where there
-        are none, and is of no use before the student has learned anything.
+        Dropping keeps wrong labels (ε = ε_sure) from being learned by heart. It costs accuracy
+        where there are none, and is of no use before the student has learned anything.
 
         Args:
             sure: ε_sure.
             most: what it drops where many labels are wrong.
         """
-        drop = most * (sure / _FULL).clamp(max=1)
-        return torch.where(sure < _LEARNED, drop, 0.0)
+        learned = (1 - sure) / (1 - _LEARNED)
+        return most * torch.minimum(sure / _FULL, learned).clamp(0, 1)
 
     @torch.no_grad()
     def measured(self, losses: Tensor) -> Tensor:

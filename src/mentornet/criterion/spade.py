@@ -15,6 +15,7 @@ from mentornet.criterion.class_percentile import ClassPercentile
 from mentornet.criterion.draws import hashed_uniform
 from mentornet.criterion.history import LossHistory
 from mentornet.criterion.percentile import PercentileEMA, check_pace
+from mentornet.criterion.smoothing import SmoothedLoss
 from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
 from mentornet.features import EPOCHS, MentorFeatures
@@ -34,6 +35,8 @@ class SpadeConfig:
         burn_in_drop: share of samples that burn-in drops; the paper gives no number, the
             authors' released code drops half.
         drop: share of samples dropped at random after burn-in; 0 in the paper.
+        smoothing: of each sample's own losses, how much of their average stays at each look; 0
+            in the paper: the loss as it is. See `SmoothedLoss`.
     """
 
     percentile: float = 0.75
@@ -41,6 +44,7 @@ class SpadeConfig:
     burn_in: float = 0.2
     burn_in_drop: float = 0.5
     drop: float = 0.0
+    smoothing: float = 0.0
 
     def __post_init__(self) -> None:
         check_pace(self.percentile, self.decay)
@@ -48,6 +52,8 @@ class SpadeConfig:
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise MentorNetError(f"{name} must be in [0, 1], got {value:g}")
+        if not 0 <= self.smoothing < 1:
+            raise MentorNetError(f"smoothing must be in [0, 1), got {self.smoothing:g}")
 
 
 def weighted_mean(weight: Tensor, loss: Tensor) -> Tensor:
@@ -107,6 +113,9 @@ class Spade(nn.Module):
             else ClassPercentile(by_class, self.config.percentile)
         )
         self.register_buffer("step", torch.zeros((), dtype=torch.long))
+        self.smoothed: SmoothedLoss | None = None
+        if self.config.smoothing:
+            self.smoothed = SmoothedLoss(_needed(count, "smoothing"), self.config.smoothing)
         steps = max(history, history_of(rule))
         self.history: LossHistory | None = None
         if steps > 1:
@@ -159,6 +168,8 @@ class Spade(nn.Module):
             index: which samples they are, `(B,)`; for a history.
             percentile: p of ℓ_pt from here on, in place of the set one.
         """
+        if self.smoothed is not None:
+            losses = self.smoothed.push(_given(index), losses)
         level = self.level.update(losses, label, percentile=percentile)
         difference = losses - level
         if self.history is None:

@@ -17,7 +17,7 @@ FORMAT = 1
 
 
 class Results:
-    """Results by run, in `FOLDER/results`; the runs themselves are in `FOLDER/runs`.
+    """Results by run, `FOLDER/*.json`; the runs themselves are in `FOLDER/runs`.
 
     Args:
         folder: there or not.
@@ -30,7 +30,7 @@ class Results:
 
     def path(self, run: Run) -> Path:
         """Where the result of a run is, or will be."""
-        return self.folder / "results" / f"{run.key}.json"
+        return self.folder / f"{run.key}.json"
 
     def working(self, run: Run) -> Path:
         """Where the run is made, and goes on if it was killed."""
@@ -47,7 +47,7 @@ class Results:
 
     def every(self) -> Iterator[dict[str, Any]]:
         """All results, whatever they are of."""
-        for path in sorted((self.folder / "results").glob("*.json")):
+        for path in sorted(self.folder.glob("*.json")):
             yield self._read(path)
 
     def check(self) -> None:

@@ -63,10 +63,10 @@ def _grid(table: dict[str, Any]) -> str:
 
 
 def _command(table: dict[str, Any]) -> str:
-    words = ["mentornet", "reproduce", "table6"]
-    for name in ("repeats", "samples", "steps"):
-        if table[name] != getattr(Table6, name):
-            words += [f"--{name}", f"{table[name]}"]
+    scale = "paper" if table["samples"] == Table6.samples else "small"
+    words = ["mentornet", "reproduce", "table6", "--scale", scale]
+    if scale == "paper" and table["repeats"] != Table6.repeats:
+        words += ["--seeds", f"{table['repeats']}"]
     return " ".join(words)
 
 

@@ -105,7 +105,7 @@ class MentorBootstrap(MentorNetDD):
     true label of a wrong sample, which plain weighting cannot use at all.
 
     Args:
-        smoothing: of a sample's predictions, how much of the average stays at each look.
+        belief: of a sample's predictions, how much of the average stays at each look.
         mixup: α of Beta(α, α), by which pairs are blended; 0 for none. It costs a second look at
             each batch.
     """
@@ -115,14 +115,14 @@ class MentorBootstrap(MentorNetDD):
     burn_in: float = 0.1
     burn_in_drop: float = 0.0
     updates: tuple[float, ...] = tuple(percent / 100 for percent in range(12, 97, 7))
-    smoothing: float = 0.7
+    belief: float = 0.7
     mixup: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_not_negative(mixup=self.mixup)
-        if not 0 <= self.smoothing < 1:
-            raise MentorNetError(f"smoothing must be in [0, 1), got {self.smoothing:g}")
+        if not 0 <= self.belief < 1:
+            raise MentorNetError(f"belief must be in [0, 1), got {self.belief:g}")
 
     @property
     def needs_verified(self) -> bool:
@@ -142,6 +142,6 @@ class MentorBootstrap(MentorNetDD):
                     burn_in_drop=self.burn_in_drop, seed=task.seed,
                 ).to(task.device)
             )  # fmt: skip
-        memory = PredictionMemory(task.count, task.classes, self.smoothing, task.device)
+        memory = PredictionMemory(task.count, task.classes, self.belief, task.device)
         mixer = Mixer(self.mixup, task.seed) if self.mixup else None
         return _Bootstrap(mentor, memory, mixer, self.burn_in * task.total_steps)

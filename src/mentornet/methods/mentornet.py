@@ -65,7 +65,10 @@ class MentorNetPD(SpadeMethod):
         curriculum = self._curriculum()
         if curriculum == PredefinedCurriculum():
             return supervise(self, load_mentor("pd"), task, reads_label=False)
-        spade = Spade(curriculum, total_steps=task.total_steps, config=self.pace(), seed=task.seed)
+        spade = Spade(
+            curriculum, total_steps=task.total_steps, config=self.pace(), count=task.count,
+            seed=task.seed,
+        )  # fmt: skip
         return Paced(spade.to(task.device))
 
 

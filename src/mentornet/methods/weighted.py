@@ -55,6 +55,7 @@ class SpadeMethod(Method):
         burn_in_drop: share of samples that burn-in drops.
         drop: share of samples dropped at random after burn-in.
         half_history: keep the losses that a mentor with T > 1 looks back on as float16.
+        smoothing: of each sample's own losses, how much of their average stays at each look.
     """
 
     percentile: float = SpadeConfig.percentile
@@ -63,10 +64,13 @@ class SpadeMethod(Method):
     burn_in_drop: float = SpadeConfig.burn_in_drop
     drop: float = SpadeConfig.drop
     half_history: bool = False
+    smoothing: float = SpadeConfig.smoothing
 
     def __post_init__(self) -> None:
         self.pace()
 
     def pace(self) -> SpadeConfig:
         """These settings as SPADE takes them."""
-        return SpadeConfig(self.percentile, self.decay, self.burn_in, self.burn_in_drop, self.drop)
+        return SpadeConfig(
+            self.percentile, self.decay, self.burn_in, self.burn_in_drop, self.drop, self.smoothing
+        )

@@ -1,0 +1,79 @@
+"""The page of results, from the stored JSON and nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from mentornet.experiments.benchmark import benchmark, full_size, human, transfer
+from mentornet.experiments.comparison import compare, markdown
+from mentornet.experiments.results import Results
+
+__all__ = ["render_results"]
+
+_HEAD = """# Results
+
+Made by `make results` from the files in `results/benchmark`; every number below is in one of them,
+with its config, seed, commit and machine. `make benchmark` makes the runs, and goes on where it was
+stopped; `mentornet reproduce NAME --out results/benchmark` makes one table.
+
+How to read it: accuracy on clean test images in percent, **last epoch first**, with the range over
+the seeds in brackets, then the best epoch, which nobody without clean test labels could have
+picked. Uniform noise replaces a label by any class, the true one included (the paper's
+definition), so of a fraction p = 0.4 on ten classes 36 % of the labels are wrong; symmetric noise,
+as others define it, would make it 40 %. Everything runs on the same student, images and steps.
+`full-model` is plain training with the same schedule, augmentation and weight decay, and
+`oracle` is plain training on the right labels only. "gap closed" is (method − full-model) /
+(oracle − full-model), of last epochs. n is the number of seeds. Minutes are of one thread, often
+beside another run.
+"""
+
+
+def render_results(results: Results) -> str:
+    """The page, in Markdown."""
+    parts = [_HEAD]
+    for make in (benchmark, full_size, transfer, human):
+        table = make("small")
+        text = markdown(table, compare(table, results))
+        if not text:
+            continue
+        parts.append(f"## {table.title}\n\n`mentornet reproduce {table.name}`\n")
+        if table.note:
+            parts.append(table.note + "\n")
+        tuned = _tuned(table, results)
+        parts.append(text)
+        if tuned:
+            parts.append(tuned)
+    parts.append(_conditions(results))
+    return "\n".join(parts)
+
+
+def _tuned(table: Any, results: Results) -> str:
+    """What was tried, and what was taken, first seeds."""
+    lines = []
+    for cell in table.cells:
+        found = results.find(cell.run) if cell.run.tuning is not None else None
+        if found is None:
+            continue
+        tried = [
+            f"{' '.join(trial['set'])} {100 * trial['validation_accuracy']:.1f}"
+            for trial in found["tried"]
+        ]
+        lines.append(f"| {cell.row} | {cell.column} | {', '.join(tried)} |")
+    if not lines:
+        return ""
+    head = "Tuned on a tenth of the images with the labels they were given (accuracy on those):\n\n"
+    return head + "| method | noise | tried |\n|---|---|---|\n" + "\n".join(lines) + "\n"
+
+
+def _conditions(results: Results) -> str:
+    """Where and with what the runs were made."""
+    machines: Counter[str] = Counter()
+    for found in results.every():
+        about = found["conditions"]
+        machines[
+            f"mentornet {about['mentornet']} at {about['commit']}, torch {about['torch']}, "
+            f"Python {about['python']}, {about['processor']}, {about['cores']} cores"
+        ] += 1
+    lines = [f"- {count} runs: {name}" for name, count in sorted(machines.items())]
+    return "## Conditions\n\n" + "\n".join(lines) + "\n"
