@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,10 @@ from benchmarks.drop_in_accuracy import RESULT as ACCURACY
 from benchmarks.drop_in_accuracy import markdown
 from benchmarks.drop_in_tables import RESULT as TABLES
 from benchmarks.drop_in_tables import markdown as tables_markdown
+from benchmarks.results_page import PAGE
+from benchmarks.results_page import RESULTS as BENCHMARK
+from mentornet.experiments.results import Results
+from mentornet.experiments.results_page import render_results
 from mentornet.files import read_json
 
 ROOT = Path(__file__).parents[1]
@@ -73,3 +78,20 @@ def test_tables_are_better_off() -> None:
     for table in ("digits", "wine", "breast cancer"):
         same = [run for run in read_json(TABLES)["runs"] if run["table"] == table]
         assert sum(run["mentored"] - run["plain"] for run in same) / len(same) > 0.05
+
+
+def test_the_page_of_results_is_what_the_files_say() -> None:
+    assert PAGE.read_text() == render_results(Results(BENCHMARK))
+
+
+def test_numbers_in_the_page_come_from_the_files() -> None:
+    """Each accuracy of the tables, looked up in the JSON once more, without our own code."""
+    known = set()
+    for path in BENCHMARK.glob("*.json"):
+        found = json.loads(path.read_text())
+        for name in ("accuracy_last", "accuracy_best"):
+            known.add(f"{100 * found['run'][name]:.1f}")
+    for line in PAGE.read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) >= 6 and cells[4] == "1":  # a row of one seed: both numbers are a run's own
+            assert {cells[1], cells[2]} <= known, line

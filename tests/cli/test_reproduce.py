@@ -1,0 +1,102 @@
+"""`mentornet reproduce` and `compare`, on a table of real digits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mentornet.cli import main
+from mentornet.config import MethodConfig, TrainConfig
+from mentornet.experiments import catalogue
+from mentornet.experiments.cells import Cell, Run, Scale, Table
+from tests.experiments.tables import tiny
+
+
+@pytest.fixture(autouse=True)
+def tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(catalogue.TABLES, "tiny", tiny)
+    monkeypatch.setitem(catalogue.TABLES, "broken", broken)
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def broken(scale: Scale) -> Table:
+    """The tiny table, and a cell whose data is missing."""
+    table = tiny(scale)
+    config = TrainConfig("no-such-folder", method=MethodConfig("full-model"))
+    return replace(
+        table, name="broken", cells=(*table.cells[:1], Cell("nobody", "0.2", Run(config)))
+    )
+
+
+def test_it_runs_what_is_missing_and_shows_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["reproduce", "tiny", "--only", "column=0.4", "--out", f"{tmp_path}"]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "A tiny table" in printed
+    assert "3 of 3 runs" in printed
+    assert "For tests." in printed
+    for row in ("full-model", "reed-soft", "oracle"):
+        assert row in printed
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.json")}
+    assert len(before) == 3
+    assert main([*words, "--jobs", "1"]) == 0
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.json")} == before
+    capsys.readouterr()
+    assert main(["reproduce", "tiny", "--list", "--out", f"{tmp_path}"]) == 0
+    listed = capsys.readouterr().out
+    assert listed.count("1 of 1") == 3
+    assert listed.count("0 of 1") == 3
+    assert main(["compare", f"{tmp_path}"]) == 0
+    shown = capsys.readouterr().out
+    assert "A tiny table" in shown
+    assert main(["compare", f"{tmp_path}", "--table", "table1"]) == 2
+    assert "none of a run that these tables have now" in capsys.readouterr().err
+    assert main(["compare", f"{tmp_path}", "--table", "tini"]) == 2
+    assert "unknown table 'tini'" in capsys.readouterr().err
+
+
+def test_a_cell_without_data_is_named_and_the_exit_code_is_not_0(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reproduce", "broken", "--out", f"{tmp_path}"]) == 2
+    captured = capsys.readouterr()
+    assert "1 of 2 runs failed" in captured.err
+    assert "unknown data 'no-such-folder'" in captured.err
+    assert "Traceback" not in captured.err + captured.out
+    assert len(list(tmp_path.glob("*.json"))) == 1
+    assert "no-such-folder" in (tmp_path / "failed.txt").read_text()
+
+
+def test_the_plan_times_real_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert main(["reproduce", "tiny", "--dry-run", "--seeds", "2", "--out", f"{out}"]) == 0
+    printed = capsys.readouterr().out
+    assert "12 runs" in printed
+    assert "min" in printed
+    assert "one after the other" in printed
+    assert not out.exists()
+
+
+def test_half_a_result_stops_before_work_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "digits-half.json").write_text('{"format": 1, "run"')
+    assert main(["reproduce", "tiny", "--out", f"{tmp_path}"]) == 2
+    assert "digits-half.json is not JSON" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_figure_of_formulas(tmp_path: Path) -> None:
+    assert main(["reproduce", "fig-objectives", "--out", f"{tmp_path}"]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"objectives.png", "objectives.svg"}
+
+
+def test_ray_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ray").shutdown()
+    words = ["reproduce", "tiny", "--engine", "ray", "--address", "127.0.0.1:1"]
+    assert main([*words, "--out", f"{tmp_path}"]) == 2
+    assert "there is no Ray cluster at 127.0.0.1:1" in capsys.readouterr().err
