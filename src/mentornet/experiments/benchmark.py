@@ -64,8 +64,8 @@ def benchmark(scale: Scale) -> Table:  # noqa: ARG001  there is one scale
 
 
 _OTHERS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
-    "mentor-bootstrap": (("history=5",), ()),
-    "mentor-bootstrap mixup": (("history=5", "mixup=0.5"), ()),
+    "mentor-bootstrap": (("smoothing=0.8",), ()),
+    "mentor-bootstrap mixup": (("smoothing=0.8", "mixup=0.5"), ()),
     "mentor-bootstrap auto": ((), ()),
     "early-stopping": ((), ()),
     "gce": ((), (("q=0.3",), ("q=0.7",))),

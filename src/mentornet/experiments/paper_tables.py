@@ -119,7 +119,7 @@ ROWS = {
         Row(
             "mentornet-dd",
             small=(
-                "burn_in=0.1", "burn_in_drop=0", "history=5",
+                "burn_in=0.1", "burn_in_drop=0", "smoothing=0.8",
                 "updates=" + ",".join(f"{share:g}" for share in _OFTEN),
             ),
         ),
@@ -128,8 +128,8 @@ ROWS = {
 }  # fmt: skip
 """The methods of the paper, with what it tunes (App. E). Where PD and explicit SPADE are tuned by
 "cross-validation", these percentiles are tried. The mentor of DD has two updates at paper scale, as
-there; at small scale it is learned often and looks back five losses, because a student that is
-trained for 25 epochs changes faster."""
+there; at small scale it is learned often, because a student that is trained for 25 epochs changes
+faster, and judges by the average of a sample's losses, because it looks at each so few times."""
 
 
 def run_for(method: str, scale: Scale, config: TrainConfig) -> Run:
