@@ -86,7 +86,7 @@ def test_the_rate_is_the_ratio_of_the_tails() -> None:
     ("rate", "sure", "percentile"),
     [
         (0.0, 0.0, 1.0), (0.1, 0.03, 1 - 0.12 / 4), (0.1, 0.06, 0.88), (0.4, 0.3, 0.52),
-        (1.0, 1.0, 0.05),
+        (0.9, 0.7, 0.05), (0.8, 0.75, 1 - 0.48), (1.0, 1.0, 1.0),
     ],
 )  # fmt: skip
 def test_the_percentile_of_auto(rate: float, sure: float, percentile: float) -> None:
@@ -97,7 +97,7 @@ def test_the_percentile_of_auto(rate: float, sure: float, percentile: float) -> 
 
 
 @pytest.mark.parametrize(
-    ("sure", "drop"), [(0.0, 0.0), (0.05, 0.2), (0.1, 0.4), (0.6, 0.4), (0.9, 0.1), (1.0, 0.0)]
+    ("sure", "drop"), [(0.0, 0.0), (0.075, 0.2), (0.15, 0.4), (0.7, 0.4), (0.75, 0.2), (0.9, 0.0)]
 )
 def test_burn_in_drops_where_labels_look_wrong(sure: float, drop: float) -> None:
     found = AutoPercentile().burn_in_drop(torch.tensor(sure), 0.4)

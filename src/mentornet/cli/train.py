@@ -20,6 +20,7 @@ from mentornet.config import (
     read_config,
 )
 from mentornet.errors import MentorNetError
+from mentornet.ranks import Ranks
 
 __all__ = ["Train"]
 
@@ -90,10 +91,12 @@ class Train:
         from mentornet.training import RunFolder, train
 
         folder = RunFolder(self.out)
-        with RunWatch() as watch:
+        with RunWatch(silent=not Ranks.join().first) as watch:
             summary = train(
                 config, self.out, resume=self.resume, observer=watch, on_progress=watch.files
             )
+        if not Ranks.here().first:
+            return  # rank 0 speaks for all
         save(draw_run(folder.read_metrics(), summary), self.out / "curves")
         watch.table(summary)
         console().print(f"wrote {self.out}")

@@ -26,9 +26,10 @@ class RunWatch(Observer):
 
     Args:
         title: before the bar.
+        silent: show nothing.
     """
 
-    def __init__(self, title: str = "training") -> None:
+    def __init__(self, title: str = "training", *, silent: bool = False) -> None:
         self.title = title
         self.progress = Progress(
             TextColumn("{task.description}"),
@@ -38,7 +39,7 @@ class RunWatch(Observer):
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            console=Console(stderr=True, highlight=False),
+            console=Console(stderr=True, highlight=False, quiet=silent),
         )
         self._steps: Any = None
         self._files: dict[str, Any] = {}

@@ -9,15 +9,16 @@ __all__ = ["AutoPercentile"]
 
 _MARGIN = 1.2  # this many times the estimated share of wrong labels is left out
 _CLEAN = 0.06  # a share of surely wrong labels below which less and less is left out
-_FULL = 0.1  # a share of surely wrong labels from which on burn-in drops all it may
-_LEARNED = 0.6  # a share of surely wrong labels beyond which the student may just know nothing yet
+_FULL = 0.15  # a share of surely wrong labels from which on burn-in drops all it may
+_LEARNED, _NOTHING = 0.7, 0.8  # beyond such shares the student may just know nothing yet
 _MOST = 0.95  # of the samples are left out at most
 
 
 class AutoPercentile(nn.Module):
     """p = 1 − 1.2 ε min(1, (ε_sure / 0.06)²): if labels are wrong, better one right one too few.
 
-    Where hardly any label is surely wrong, what looks wrong is mostly hard, and is kept.
+    Where hardly any label is surely wrong, what looks wrong is mostly hard, and is kept. Where
+    nearly all are (0.8 and more), the student still knows nothing, and nothing is left out by it.
 
     >>> auto, settled = AutoPercentile(), torch.tensor(True)
     >>> auto(torch.tensor(0.25), torch.tensor(0.2), settled=settled)
@@ -40,21 +41,25 @@ class AutoPercentile(nn.Module):
             sure: ε_sure, the share of labels that are wrong if any are.
             settled: whether the student has learned enough to judge by, a boolean scalar.
         """
-        left_out = _MARGIN * rate * (sure / _CLEAN).clamp(max=1).square()
+        wrong = (sure / _CLEAN).clamp(max=1).square()
+        left_out = _MARGIN * rate * wrong * self._knows(sure)
         return 1 - torch.where(settled, left_out.clamp(max=_MOST), 0.0)
 
     def burn_in_drop(self, sure: Tensor, most: float) -> Tensor:
-        """The share of samples that burn-in drops, a scalar: most · min(1, 10 ε, (1 − ε) / 0.4).
+        """The share of samples that burn-in drops, a scalar: most · min(1, ε_sure / 0.15).
 
-        Dropping keeps wrong labels (ε = ε_sure) from being learned by heart. It costs accuracy
-        where there are none, and is of no use before the student has learned anything.
+        Dropping keeps wrong labels from being learned by heart. It costs accuracy where there are
+        none, and is of no use before the student has learned anything.
 
         Args:
             sure: ε_sure.
             most: what it drops where many labels are wrong.
         """
-        learned = (1 - sure) / (1 - _LEARNED)
-        return most * torch.minimum(sure / _FULL, learned).clamp(0, 1)
+        return most * (sure / _FULL).clamp(max=1) * self._knows(sure)
+
+    def _knows(self, sure: Tensor) -> Tensor:
+        """1 where the student has learned something, 0 where everything looks wrong to it."""
+        return ((_NOTHING - sure) / (_NOTHING - _LEARNED)).clamp(0, 1)
 
     @torch.no_grad()
     def measured(self, losses: Tensor) -> Tensor:

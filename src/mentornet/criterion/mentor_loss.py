@@ -23,6 +23,7 @@ from mentornet.criterion.weight_decay import TALLY
 from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
 from mentornet.mentors import Mentor
+from mentornet.ranks import Ranks
 from mentornet.records import Records
 
 __all__ = ["MentorLoss"]
@@ -167,7 +168,9 @@ class MentorLoss(nn.Module):
             return F.cross_entropy(
                 logits, labels, self.class_weight, label_smoothing=self.label_smoothing
             )
-        judged = judge(logits, labels, seed=self.seed, step=self.spade.step)
+        ranks = _ranks()
+        first = ranks.place(len(labels))[0].start
+        judged = judge(logits, labels, seed=self.seed, step=self.spade.step, first=first)
         if labels.ndim > 1 and self.by_class is not None:
             raise MentorNetError("by_class needs one label a sample, got an image of labels")
         label = labels if labels.ndim == 1 else torch.zeros_like(judged.predicted)
@@ -191,6 +194,7 @@ class MentorLoss(nn.Module):
         *,
         index: Tensor | None = None,
         logits: Tensor | None = None,
+        whole: int | None = None,
     ) -> Tensor:
         """The weights v alone, `(B,)`, for a loop that sums up by itself; counts as one step.
 
@@ -202,6 +206,8 @@ class MentorLoss(nn.Module):
             index: which training samples these are, `(B,)`.
             logits: `(B, K)`, from which the noise rate is estimated better than from losses
                 alone; they need labels.
+            whole: in a run of several processes that share out batches like `Ranks.share`, the size
+                of the batch over all of them; without it they must have as many samples each.
         """
         losses = one_each(losses).detach()
         if not self.training:
@@ -221,10 +227,11 @@ class MentorLoss(nn.Module):
             raise MentorNetError(f"labels must be int64, got {labels.dtype}; use labels.long()")
         losses = losses.masked_fill(~losses.isfinite(), torch.nan)
         if logits is None:
-            return self._step(losses, labels, index, None, torch.full_like(labels, -1))
+            return self._step(losses, labels, index, None, torch.full_like(labels, -1), whole)
         check_labels(logits, labels)
-        judged = judge(logits.detach(), labels, seed=self.seed, step=self.spade.step)
-        return self._step(losses, labels, index, judged.wrong, judged.predicted)
+        first = _ranks().place(len(labels), whole)[0].start
+        judged = judge(logits.detach(), labels, seed=self.seed, step=self.spade.step, first=first)
+        return self._step(losses, labels, index, judged.wrong, judged.predicted, whole)
 
     def _step(
         self,
@@ -233,9 +240,23 @@ class MentorLoss(nn.Module):
         index: Tensor | None,
         wrong: Tensor | None,
         predicted: Tensor,
+        whole: int | None = None,
     ) -> Tensor:
-        """One step of SPADE on losses where NaN marks what is no number."""
+        """One step of SPADE on losses where NaN marks what is no number.
+
+        Where several processes train together, it is one step on the samples of all of them.
+        """
         self._check(losses, labels, index, wrong)
+        ranks = _ranks()
+        mine, count = ranks.place(len(losses), whole)
+        if not ranks.alone:
+            if whole is None and can_look(losses):
+                ranks.check_equal(len(losses))
+            losses, labels, predicted = ranks.gather([losses, labels, predicted], count)
+            if index is not None:
+                (index,) = ranks.gather([index], count)
+            if wrong is not None:
+                (wrong,) = ranks.gather([wrong], count)
         spade, auto, measured = self.spade, self.auto, losses
         if auto is not None and wrong is None:
             measured = auto.measured(losses)
@@ -258,11 +279,11 @@ class MentorLoss(nn.Module):
             lasting = torch.where(begun, weights, full)  # burn-in's dice say nothing
             self.records.add(index, losses, lasting, predicted, labels, spade.progress)
         self._count(losses, weights)
-        return weights
+        self.weights = weights if ranks.alone else weights[mine]
+        return self.weights
 
     def _count(self, losses: Tensor, weights: Tensor) -> None:
-        """What `weights`, `figures` and `scale_weight_decay` tell."""
-        self.weights = weights
+        """What `figures` and `scale_weight_decay` tell."""
         self.bad_samples = self.bad_samples + losses.isnan().sum()
         mean = (weights.mean() * TALLY).round().long()
         self.tally = self.tally + torch.stack([mean, torch.ones_like(mean)])
@@ -413,6 +434,11 @@ class MentorLoss(nn.Module):
         rule = self.spade.rule
         name = rule.name if self.auto is None else AUTO
         return f"mentor={name!r}, total_steps={self.spade.total_steps}, samples={self.samples}"
+
+
+def _ranks() -> Ranks:
+    """The processes of this training; a compiled criterion knows of none."""
+    return Ranks() if torch.compiler.is_compiling() else Ranks.here()
 
 
 def _count_on(module: nn.Module, _: Any) -> None:

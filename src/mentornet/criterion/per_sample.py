@@ -36,8 +36,16 @@ class Judged(NamedTuple):
     predicted: Tensor
 
 
-def judge(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor) -> Judged:
-    """Losses and what else follows from logits; rows that are no numbers are made harmless."""
+def judge(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor, first: int = 0) -> Judged:
+    """Losses and what else follows from logits; rows that are no numbers are made harmless.
+
+    Args:
+        logits: `(B, K)` or `(B, K, …)`.
+        labels: `(B,)` or `(B, …)`.
+        seed: of the draw of another class.
+        step: which step it is.
+        first: the place of the first sample in the batch of all processes.
+    """
     precise = logits.float() if logits.dtype in (torch.float16, torch.bfloat16) else logits
     bad = _bad(precise.detach(), labels)
     log_p = precise.masked_fill(_rows(bad, precise), 0.0).log_softmax(1)
@@ -49,7 +57,7 @@ def judge(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor) -> Judged:
         wrong, predicted = None, torch.full_like(labels.flatten(1)[:, 0], -1)
     else:
         likely = known.argmax(1)
-        wrong = _on_another_class(known, likely, seed, step).masked_fill(bad, torch.nan)
+        wrong = _on_another_class(known, likely, seed, step, first).masked_fill(bad, torch.nan)
         predicted = likely.masked_fill(bad, -1)
     return Judged(log_p, losses.masked_fill(bad, torch.nan), wrong, predicted)
 
@@ -102,9 +110,11 @@ def _rows(values: Tensor, like: Tensor) -> Tensor:
     return values.view(-1, *[1] * (like.ndim - 1))
 
 
-def _on_another_class(log_p: Tensor, predicted: Tensor, seed: int, step: Tensor) -> Tensor:
+def _on_another_class(
+    log_p: Tensor, predicted: Tensor, seed: int, step: Tensor, first: int
+) -> Tensor:
     batch, classes = log_p.shape
-    rows = torch.arange(batch, device=log_p.device)
+    rows = torch.arange(first, first + batch, device=log_p.device)
     draws = hashed_uniform(seed + 1, step, rows)
     shift = 1 + (draws * (classes - 1)).long().clamp(max=max(classes - 2, 0))
     other = (predicted + shift) % classes

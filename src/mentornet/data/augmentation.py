@@ -13,7 +13,12 @@ __all__ = ["augment", "standardise"]
 
 
 def augment(
-    pixels: Tensor, *, generator: torch.Generator, padding: int = 4, flip: bool = True
+    pixels: Tensor,
+    *,
+    generator: torch.Generator,
+    padding: int = 4,
+    flip: bool = True,
+    part: tuple[slice, int] | None = None,
 ) -> Tensor:
     """Random windows and flips of a batch, `(B, C, H, W)` of any dtype, one draw an image.
 
@@ -22,14 +27,17 @@ def augment(
         generator: where the draws come from.
         padding: pixels of zeros added to each side before the cut.
         flip: whether half of the images are turned left to right.
+        part: where the pixels are only a part of a batch, which part, and the size of the whole:
+            each image is drawn as it would be in the whole.
     """
     batch, _, height, width = pixels.shape
+    mine, whole = part or (slice(None), batch)
     padded = torch.nn.functional.pad(pixels, [padding] * 4)
-    top, left = torch.randint(2 * padding + 1, (2, batch), generator=generator)
+    top, left = torch.randint(2 * padding + 1, (2, whole), generator=generator)[:, mine]
     rows = top[:, None] + torch.arange(height)
     columns = left[:, None] + torch.arange(width)
     if flip:
-        turned = torch.rand(batch, generator=generator) < 0.5
+        turned = torch.rand(whole, generator=generator)[mine] < 0.5
         columns = torch.where(turned[:, None], columns.flip(1), columns)
     samples = torch.arange(batch)[:, None, None]
     return padded[samples, :, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)

@@ -11,8 +11,18 @@ __all__ = ["Batch"]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """One step's samples: which they are `(B,)`, their images `(B, C, H, W)`, given labels."""
+    """One step's samples: which they are `(B,)`, their images `(B, C, H, W)`, given labels.
+
+    Where several processes share a step, these are one's own, and `whole` are the samples of all of
+    them in order, with no images.
+    """
 
     index: Tensor
     images: Tensor
     given_label: Tensor
+    shared: Batch | None = None
+
+    @property
+    def whole(self) -> Batch:
+        """The samples of all processes."""
+        return self if self.shared is None else self.shared

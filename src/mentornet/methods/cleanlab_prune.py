@@ -25,6 +25,7 @@ class CleanlabPrune(Method):
 
     name: ClassVar[str] = "cleanlab-prune"
     title: ClassVar[str] = "cleanlab, prune"
+    shares: ClassVar[bool] = False
     folds: int = 4
 
     def __post_init__(self) -> None:

@@ -60,6 +60,7 @@ class EarlyLearning(Method):
 
     name: ClassVar[str] = "elr"
     title: ClassVar[str] = "ELR"
+    shares: ClassVar[bool] = False
     strength: float = 3.0
     decay: float = 0.7
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
-from mentornet.criterion import MentorLoss, SpadeConfig, weighted_mean
+from mentornet.criterion import MentorLoss, SpadeConfig
 from mentornet.data import Batch
 from mentornet.methods.method import Method, Step, Supervision, Task
 
@@ -60,12 +60,17 @@ class DropIn(Supervision):
         logits = student(batch.images)
         losses = self.losses(logits, batch)
         weights = self.weigh(losses, logits.detach(), batch)
-        loss = weighted_mean(weights, losses)
-        return Step(loss, losses.detach(), weights, logits.detach().argmax(1))
+        count = len(batch.whole.index)
+        seen, predicted = self.exchange(losses, logits, batch)
+        (weights,) = self.ranks.gather([weights], count)
+        return Step(self.mean(losses, weights, batch), seen, weights, predicted)
 
     def weigh(self, losses: Tensor, logits: Tensor, batch: Batch) -> Tensor:
         """v, `(B,)`, from the losses and what was predicted."""
-        return self.criterion.weigh(losses, batch.given_label, index=batch.index, logits=logits)
+        return self.criterion.weigh(
+            losses, batch.given_label, index=batch.index, logits=logits,
+            whole=len(batch.whole.index),
+        )  # fmt: skip
 
     def figures(self) -> Mapping[str, Tensor | float]:
         spade, noise = self.criterion.spade, self.criterion.noise

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from mentornet.criterion import Verified, weighted_mean
 from mentornet.data import Batch
 from mentornet.mentors import Mentor
+from mentornet.ranks import Ranks
 
 __all__ = ["Method", "Setting", "Step", "Supervision", "Task"]
 
@@ -50,9 +51,9 @@ class Step:
 
     Attributes:
         loss: what is descended, a scalar with gradient.
-        losses: ℓ of each sample, `(B,)`, as the records keep it.
+        losses: ℓ of each sample of the whole batch, `(B,)`, as the records keep it.
         weights: v, `(B,)`, or None where samples are not weighed.
-        predicted: the student's class for each sample, `(B,)`.
+        predicted: the student's class for each of them, `(B,)`.
     """
 
     loss: Tensor
@@ -69,17 +70,38 @@ class Supervision:
 
     Attributes:
         weighs: whether weight decay follows the weights, θ₀ · mean(v).
+        ranks: the processes that share each step.
     """
 
     weighs: bool = False
+    ranks: Ranks = Ranks()
 
     def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
         """Losses, weights with the student fixed, and their weighted mean."""
         logits = student(batch.images)
         losses = self.losses(logits, batch)
-        weights = self.weights(losses, batch, learning_rate)
-        loss = losses.mean() if weights is None else weighted_mean(weights, losses)
-        return Step(loss, losses.detach(), weights, logits.detach().argmax(1))
+        seen, predicted = self.exchange(losses, logits, batch)
+        weights = self.weights(seen, batch.whole, learning_rate)
+        return Step(self.mean(losses, weights, batch), seen, weights, predicted)
+
+    def exchange(self, losses: Tensor, logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Losses and predicted classes of the whole batch, without gradient."""
+        columns = [losses.detach(), logits.detach().argmax(1)]
+        seen, predicted = self.ranks.gather(columns, len(batch.whole.index))
+        return seen, predicted
+
+    def mean(self, losses: Tensor, weights: Tensor | None, batch: Batch) -> Tensor:
+        """(1/B) Σ v ℓ over our own samples, B being all of them.
+
+        Gradients are averaged over the ranks, so each rank's part counts as often as there are
+        ranks.
+        """
+        if self.ranks.alone:
+            return losses.mean() if weights is None else weighted_mean(weights, losses)
+        count = len(batch.whole.index)
+        if weights is not None:
+            losses = weights[self.ranks.share(count)].detach() * losses
+        return losses.sum() * (self.ranks.world / count)
 
     def losses(self, logits: Tensor, batch: Batch) -> Tensor:
         """ℓ, one value a sample `(B,)`, with gradient, from logits `(B, K)`."""
@@ -122,12 +144,14 @@ class Method(ABC):
         title: what the paper calls it.
         needs_truth: whether it looks at true labels.
         students: how many it trains side by side; two are a `Pair`.
+        shares: whether several processes can share its steps.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     needs_truth: ClassVar[bool] = False
     students: ClassVar[int] = 1
+    shares: ClassVar[bool] = True
 
     @property
     def student_dropout(self) -> float | None:

@@ -20,6 +20,7 @@ from mentornet.students.inception import SmallInception
 from mentornet.students.pair import Pair
 from mentornet.students.resnet import ResNet, resnet101
 from mentornet.students.small_cnn import SmallCNN
+from mentornet.students.synced_norm import synced
 
 __all__ = [
     "STUDENTS",
@@ -32,6 +33,7 @@ __all__ = [
     "find_student",
     "make_student",
     "resnet101",
+    "synced",
 ]
 
 STUDENTS: dict[str, Callable[..., nn.Module]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import torch
@@ -13,7 +14,8 @@ from mentornet.data import standardise
 from mentornet.errors import MentorNetError
 from mentornet.methods import Supervision
 from mentornet.randomness import generator
-from mentornet.students import Pair, check_student, make_student
+from mentornet.ranks import world_size
+from mentornet.students import Pair, check_student, make_student, synced
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 
@@ -31,12 +33,18 @@ def make_fabric(machine: MachineConfig, run: RunFolder | None) -> Fabric:
         from lightning_fabric.loggers.tensorboard import TensorBoardLogger
 
         loggers.append(TensorBoardLogger(run.path, name="tensorboard", version=""))
+    world = world_size()
+    local = int(os.environ["LOCAL_WORLD_SIZE"]) if world > 1 else 1
     try:
-        return Fabric(
-            accelerator=machine.accelerator, devices=1, precision=precision, loggers=loggers
-        )
+        fabric = Fabric(
+            accelerator=machine.accelerator, devices=local, num_nodes=world // local,
+            strategy="ddp" if world > 1 else "auto", precision=precision, loggers=loggers,
+        )  # fmt: skip
+        if world > 1:
+            fabric.launch()
     except (ValueError, RuntimeError, ImportError) as error:
         raise MentorNetError(f"accelerator {machine.accelerator!r}: {error}") from None
+    return fabric
 
 
 def fresh_student(prepared: Prepared, *, smallest_batch: int) -> nn.Module:
@@ -58,6 +66,8 @@ def fresh_student(prepared: Prepared, *, smallest_batch: int) -> nn.Module:
     student: Any = students[0] if len(students) == 1 else Pair(*students)
     if hasattr(student, "prepare"):
         student.prepare(standardise(train.pixels[:_SEEN_BEFORE]))
+    if world_size() > 1:
+        student = synced(student)
     if config.machine.channels_last == "on":
         student = student.to(memory_format=torch.channels_last)
     return student

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from mentornet.data import Batch, Images, augment, standardise
 from mentornet.randomness import generator
+from mentornet.ranks import Ranks
 
 __all__ = ["Batches", "eval_batches", "steps_per_epoch"]
 
@@ -36,6 +37,7 @@ class Batches:
         padding: of the random windows; None for no augmentation. Colour images are flipped too.
         device: where the batches are made.
         channels_last: the memory order of the images.
+        ranks: the processes that share each batch; one gets its part of it.
     """
 
     def __init__(
@@ -47,7 +49,9 @@ class Batches:
         padding: int | None,
         device: torch.device | str = "cpu",
         channels_last: bool = False,
+        ranks: Ranks | None = None,
     ) -> None:
+        self.ranks = ranks or Ranks()
         self.seed, self.padding, self.device = seed, padding, device
         self.pixels = images.pixels.to(device)
         self.given_label = images.given_label.to(device)
@@ -59,12 +63,20 @@ class Batches:
         """The batches of that epoch."""
         order = torch.randperm(len(self.pixels), generator=generator(self.seed, _ORDER, epoch))
         draws = generator(self.seed, _AUGMENT, epoch)
-        for part in order.to(self.device).tensor_split(self.steps):
+        for whole in order.to(self.device).tensor_split(self.steps):
+            mine = self.ranks.share(len(whole))
+            part = whole[mine]
             pixels = self.pixels[part]
             if self.padding is not None:
-                pixels = augment(pixels, generator=draws, padding=self.padding, flip=self.flip)
+                pixels = augment(
+                    pixels, generator=draws, padding=self.padding, flip=self.flip,
+                    part=(mine, len(whole)),
+                )  # fmt: skip
             images = standardise(pixels).to(memory_format=self.memory_format)
-            yield Batch(part, images, self.given_label[part])
+            shared = None
+            if not self.ranks.alone:
+                shared = Batch(whole, images[:0], self.given_label[whole])
+            yield Batch(part, images, self.given_label[part], shared)
 
 
 def eval_batches(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from mentornet.config import MachineConfig, TrainConfig, read_config
 from mentornet.data import Splits
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
+from mentornet.ranks import Ranks, started_again
 from mentornet.training.observer import Observer
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.pruning import prune, unpruned
@@ -41,19 +43,23 @@ def train(
         on_progress: told of files that are read or fetched.
         splits: the data, where it is loaded already.
     """
-    observer = observer or Observer()
+    ranks = Ranks.join()
+    observer = observer if observer is not None and ranks.first else Observer()
     run = None if out is None else RunFolder(Path(out))
-    if resume and (run is None or not run.config.exists()):
+    begun = run is not None and run.config.exists()
+    resume = ranks.agree(resume or (begun and started_again()))
+    if resume and not begun:
         raise MentorNetError(f"there is no run to resume in {out}")
-    if run is not None and not resume:
+    if run is not None and not resume and ranks.first:
         run.check_free()
     prepared = prepare(config, on_progress=on_progress, splits=splits)
+    _check_ranks(prepared, ranks)
     for note in prepared.notes:
         observer.note(note)
     if prepared.noise_rate is not None:
         observer.note(f"{prepared.noise_rate:.1%} of the given labels are wrong")
     if run is None:
-        prepared = _on_machine(prepared, choose_machine(prepared))
+        prepared = _on_machine(prepared, _machine(prepared, ranks, observer))
         if prepared.method.prunes_by:
             prepared = prune(prepared, None, observer)
         return Trainer(prepared, None, observer).fit()
@@ -70,21 +76,45 @@ def train(
             stored, checkpoint_seconds=asked.checkpoint_seconds, tensorboard=asked.tensorboard
         )
     else:
-        machine = choose_machine(prepared, observer.note)
+        machine = _machine(prepared, ranks, observer)
     prepared = _on_machine(prepared, machine)
     if prepared.method.prunes_by:
         prepared = unpruned(prepared)
     trainer = Trainer(prepared, run, observer)  # all that can be wrong is found before we write
-    with run.alone():
-        run.sweep()
-        if not resume:
-            run.check_free()  # once more, now that nobody else can write here
-            run.start(prepared.config, prepared.train, prepared.digest)
+    with run.alone() if ranks.first else nullcontext():
+        if ranks.first:
+            run.sweep()
+            if not resume:
+                run.check_free()  # once more, now that nobody else can write here
+                run.start(prepared.config, prepared.train, prepared.digest)
+        ranks.wait()
         if prepared.method.prunes_by:
             trainer = Trainer(prune(prepared, run.pruning, observer), run, observer)
         if resume:
             _go_on(trainer, run, observer)
         return trainer.fit()
+
+
+def _check_ranks(prepared: Prepared, ranks: Ranks) -> None:
+    """What several processes can share, and whether they share it."""
+    if ranks.alone:
+        return
+    if not prepared.method.shares:
+        raise MentorNetError(
+            f"{prepared.method.name} is for one process; start it without torchrun"
+        )
+    batch_size = prepared.config.optimiser.batch_size or 0
+    if batch_size < 2 * ranks.world:
+        raise MentorNetError(
+            f"batch-size is the whole batch, shared by {ranks.world} processes: it must be at "
+            f"least {2 * ranks.world}, got {batch_size}"
+        )
+    ranks.check_same(prepared.digest, "a config or data")
+
+
+def _machine(prepared: Prepared, ranks: Ranks, observer: Observer) -> MachineConfig:
+    """Alone, what is fastest here is tried; among many, nobody waits for trials."""
+    return choose_machine(prepared, observer.note, tries=ranks.alone)
 
 
 def _on_machine(prepared: Prepared, machine: MachineConfig) -> Prepared:
@@ -99,7 +129,10 @@ def _go_on(trainer: Trainer, run: RunFolder, observer: Observer) -> None:
             f"this run was started on {before} threads and goes on with {now}: the same, but for "
             "rounding"
         )
-    state, complaints = run.checkpoints.load_last()
+    for rank in range(trainer.ranks.world):  # one at a time: damaged ones are moved away
+        if rank == trainer.ranks.rank:
+            state, complaints = run.checkpoints.load_last()
+        trainer.ranks.wait()
     for complaint in complaints:
         observer.note(complaint)
     if state is None:

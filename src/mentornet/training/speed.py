@@ -49,9 +49,15 @@ class Trial:
 
 
 def choose_machine(
-    prepared: Prepared, on_note: Callable[[str], None] | None = None
+    prepared: Prepared, on_note: Callable[[str], None] | None = None, *, tries: bool = True
 ) -> MachineConfig:
-    """The machine settings with no `auto` left but the accelerator."""
+    """The machine settings with no `auto` left but the accelerator.
+
+    Args:
+        prepared: what will be trained.
+        on_note: told if that takes a while.
+        tries: whether anything may be tried at all.
+    """
     asked = prepared.config.machine
     plain = replace(
         asked,
@@ -59,7 +65,7 @@ def choose_machine(
         channels_last="on" if asked.channels_last == "auto" else asked.channels_last,
         compile="off" if asked.compile == "auto" else asked.compile,
     )
-    if asked == plain or not _long(prepared):
+    if asked == plain or not tries or not _long(prepared):
         return plain
     if on_note is not None:
         on_note("this will take a while: trying what is fastest here")

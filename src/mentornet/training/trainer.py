@@ -21,6 +21,7 @@ from mentornet.errors import MentorNetError
 from mentornet.methods import Step, Task
 from mentornet.metrics import auroc
 from mentornet.randomness import generator, seeded
+from mentornet.ranks import Ranks
 from mentornet.records import Records, write_records
 from mentornet.training.assembly import compiled, fresh_student, make_fabric, make_sgd
 from mentornet.training.batches import Batches, eval_batches
@@ -55,23 +56,26 @@ class Trainer:
         run: RunFolder | None = None,
         observer: Observer | None = None,
     ) -> None:
-        self.prepared, self.config, self.run = prepared, prepared.config, run
+        self.prepared, self.config = prepared, prepared.config
         self.observer = observer or Observer()
         machine, optimiser = self.config.machine, self.config.optimiser
         assert optimiser.batch_size is not None
         self.fabric = make_fabric(machine, run)
+        self.ranks = Ranks.join()
+        self.run = run if self.ranks.first else None  # one writes for all
         device = self.fabric.device
         train = prepared.train
         self.batches = Batches(
             train, optimiser.batch_size, seed=self.config.seed,
             padding=optimiser.padding if optimiser.augment else None, device=device,
-            channels_last=machine.channels_last == "on",
+            channels_last=machine.channels_last == "on", ranks=self.ranks,
         )  # fmt: skip
         self.epochs, self.total_steps = _length(optimiser, self.batches.steps)
         self.is_correct = (
             None if train.true_label is None else train.given_label == train.true_label
         )
         self.supervision = prepared.method.start(self._task(device))
+        self.supervision.ranks = self.ranks
         self.module = fresh_student(prepared, smallest_batch=len(train) // self.batches.steps)
         sgd = make_sgd(optimiser, self.module, self.supervision)
         self.student, self.optimiser = self.fabric.setup(compiled(self.module, machine), sgd)
@@ -114,7 +118,8 @@ class Trainer:
     def run_epoch(self, epoch: int) -> None:
         """One pass over all samples."""
         self.student.train()
-        with seeded(generator(self.config.seed, _DROPOUT, epoch).initial_seed()):
+        stream = (_DROPOUT, epoch) if self.ranks.first else (_DROPOUT, epoch, self.ranks.rank)
+        with seeded(generator(self.config.seed, *stream).initial_seed()):
             for batch in islice(self.batches.epoch(epoch), self.total_steps - self.steps_done):
                 self.step(batch, epoch)
         self._check_finite()
@@ -127,15 +132,20 @@ class Trainer:
         done = self._supervised(batch, rate)
         self.optimiser.zero_grad()
         self.fabric.backward(done.loss)
+        for beside in self.supervision.parameters():
+            if beside.grad is not None and not self.ranks.alone:
+                beside.grad = self.ranks.total(beside.grad) / self.ranks.world
         if self.supervision.weighs and done.weights is not None:
             decay = self.config.optimiser.weight_decay or 0.0
             add_weight_decay(self.module.parameters(), decay, done.weights)
         self.optimiser.step()
+        whole = batch.whole
         self.records.add(
-            batch.index, done.losses, done.weights, done.predicted, batch.given_label, epoch
+            whole.index, done.losses, done.weights, done.predicted, whole.given_label, epoch
         )
         self.steps_done += 1
-        self._watch(done.loss.detach(), done.weights)
+        loss = done.loss.detach() if self.ranks.alone else done.losses.mean()
+        self._watch(loss, done.weights)
 
     def _supervised(self, batch: Batch, rate: float) -> Step:
         try:
@@ -174,13 +184,17 @@ class Trainer:
         self.student.eval()
         label = images.given_label if images.true_label is None else images.true_label
         right, device = 0, self.fabric.device
-        batches = eval_batches(images.pixels, _EVAL_BATCH, device)
+        mine = self.ranks.share(len(images))
+        pixels, label = images.pixels[mine], label[mine]
+        batches = eval_batches(pixels, _EVAL_BATCH, device)
         for batch, wanted in zip(batches, label.split(_EVAL_BATCH), strict=True):
             logits = self.student(batch.to(memory_format=self.batches.memory_format))
             if not logits.isfinite().all():
                 self._first_bad = torch.tensor(self.steps_done, device=device)
                 self._check_finite()
             right += int((logits.argmax(1) == wanted.to(device)).sum())
+        if not self.ranks.alone:
+            right = int(self.ranks.total(torch.tensor(right, device=device)))
         return right / len(images)
 
     # Between the epochs.

@@ -1,0 +1,214 @@
+"""Several processes come to what one comes to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from mentornet.data import augment
+from mentornet.errors import MentorNetError
+from mentornet.randomness import generator
+from mentornet.ranks import Ranks
+from mentornet.training import RunFolder, train
+from tests.training.runs import outcome
+from tests.training.sharing import SETTINGS, config
+
+ROOT = Path(__file__).parents[2]
+
+
+def torchrun(
+    *words: str, processes: int = 2, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--standalone",
+        "--nproc-per-node", f"{processes}", "-m", *words,
+    ]  # fmt: skip
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """All methods, by one process and by two."""
+    one, two = tmp_path_factory.mktemp("one"), tmp_path_factory.mktemp("two")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    for method in SETTINGS:
+        train(config(method), one / method)
+    torch.set_num_threads(threads)
+    done = torchrun("tests.training.sharing", f"{two}", *SETTINGS)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return one, two
+
+
+@pytest.mark.parametrize("method", list(SETTINGS))
+def test_two_equal_one(method: str, both: tuple[Path, Path]) -> None:
+    """100 steps, mentors learned on the way, samples that move between the ranks."""
+    (weights, records), (same, too) = (outcome(folder / method) for folder in both)
+    assert weights.keys() == same.keys()
+    for name in weights:
+        assert torch.allclose(weights[name].float(), same[name].float(), atol=1e-5), name
+    for column in ("given_label", "true_label", "learned_epoch", "forgotten", "predicted_label"):
+        assert (records[column] == too[column]).all(), column
+    for column in ("mean_weight", "last_weight"):
+        assert np.allclose(records[column], too[column], atol=1e-4), column
+    assert np.allclose(np.stack(records["loss"]), np.stack(too["loss"]), atol=1e-4)
+    one, two = (RunFolder(folder / method).read_summary() for folder in both)
+    assert one["accuracy_last"] == two["accuracy_last"]
+    assert one["notes"] == two["notes"] or method == "mentornet-dd"
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_killed_rank_is_started_again(rank: int, both: tuple[Path, Path], tmp_path: Path) -> None:
+    """SIGKILL in mid-run; torchrun restarts all, and the run goes on from its checkpoint."""
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+        "--max-restarts", "2", "-m", "tests.training.sharing", f"{tmp_path}", "mentornet-dd",
+    ]  # fmt: skip
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True
+    ) as running:
+        metrics = tmp_path / "mentornet-dd" / "metrics.jsonl"
+        while not metrics.exists() or len(metrics.read_text().splitlines()) < 5:
+            assert running.poll() is None
+            time.sleep(0.02)
+        os.kill(int((tmp_path / f"pid-{rank}").read_text()), signal.SIGKILL)
+        try:
+            _, errors = running.communicate(timeout=120)
+        finally:
+            running.kill()
+    assert running.returncode == 0, errors[-3000:]
+    (weights, records), (same, too) = (
+        outcome(folder / "mentornet-dd") for folder in (both[1], tmp_path)
+    )
+    for name in weights:
+        assert torch.equal(weights[name], same[name]), name  # bit for bit: as many ranks as before
+    assert (records["last_weight"] == too["last_weight"]).all()
+    assert (np.stack(records["loss"]) == np.stack(too["loss"])).all()
+
+
+def test_the_mentors_learned_are_the_same(both: tuple[Path, Path]) -> None:
+    names = [sorted(p.name for p in (folder / "mentornet-dd" / "mentors").iterdir())
+             for folder in both]  # fmt: skip
+    assert names[0] == names[1]
+    assert names[0]
+
+
+def test_a_method_for_one_process_says_so(tmp_path: Path) -> None:
+    done = torchrun("mentornet", "train", "digits", "--method", "elr", "--out", f"{tmp_path}/run")
+    assert done.returncode != 0
+    assert "elr is for one process; start it without torchrun" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_ranks_with_other_configs_are_found_out(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, sys\n"
+        "from mentornet.cli import main\n"
+        "sys.exit(main(['train', 'digits', '--seed', os.environ['RANK'], '--epochs', '1', "
+        "'--out', sys.argv[1]]))\n"
+    )
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+        f"{program}", f"{tmp_path}/run",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode != 0
+    assert "rank 1 has a config or data that differ from rank 0's" in done.stderr
+
+
+def test_shares_cover_the_batch() -> None:
+    for world in (1, 2, 3, 5):
+        for count in (5, 8, 31):
+            parts = [Ranks(rank, world).share(count) for rank in range(world)]
+            joined = [place for part in parts for place in range(part.start, part.stop)]
+            assert joined == list(range(count))
+            sizes = {part.stop - part.start for part in parts}
+            assert max(sizes) - min(sizes) <= 1
+
+
+def test_a_part_is_augmented_as_in_the_whole() -> None:
+    pixels = torch.randint(256, (9, 3, 8, 8), generator=generator(0), dtype=torch.uint8)
+    whole = augment(pixels, generator=generator(1))
+    for rank in range(2):
+        mine = Ranks(rank, 2).share(9)
+        part = augment(pixels[mine], generator=generator(1), part=(mine, 9))
+        assert torch.equal(part, whole[mine])
+
+
+def test_alone_nothing_is_exchanged() -> None:
+    columns = [torch.tensor([1.5, float("nan")]), torch.tensor([3, 2**52])]
+    assert all(
+        one is two or torch.equal(one, two, ) or one.isnan().any()
+        for one, two in zip(columns, Ranks().gather(columns), strict=True)
+    )  # fmt: skip
+    Ranks().wait()
+    Ranks().check_same("abc", "anything")
+    assert Ranks().agree(True)
+
+
+def test_a_batch_too_small_for_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mentornet.training import run
+    from tests.training.runs import prepared
+
+    monkeypatch.setattr(Ranks, "check_same", lambda *_: None)
+    with pytest.raises(MentorNetError, match="shared by 20 processes: it must be at least 40"):
+        run._check_ranks(prepared("full-model"), Ranks(0, 20))
+
+
+def test_synced_norm_is_batch_norm(tmp_path: Path) -> None:
+    """Two ranks with halves of a batch, forward, backward and running averages."""
+    program = tmp_path / "norm.py"
+    program.write_text(
+        "import os, torch\n"
+        "from torch import nn, distributed as dist\n"
+        "from mentornet.students import synced\n"
+        "dist.init_process_group('gloo')\n"
+        "draw = torch.Generator().manual_seed(0)\n"
+        "images = 3 + 2 * torch.randn(10, 4, 3, 3, generator=draw)\n"
+        "wanted = torch.randn(10, 4, 3, 3, generator=draw)\n"
+        "plain = nn.Sequential(nn.BatchNorm2d(4))\n"
+        "twin = synced(nn.Sequential(nn.BatchNorm2d(4)))\n"
+        "with torch.no_grad():\n"
+        "    for norm in (plain[0], twin[0]):\n"
+        "        norm.weight.copy_(torch.tensor([1., 2., 3., 4.])); norm.bias.fill_(.5)\n"
+        "mine = slice(0, 6) if dist.get_rank() == 0 else slice(6, 10)\n"
+        "whole, part = images.clone().requires_grad_(), images[mine].clone().requires_grad_()\n"
+        "for _ in range(3):\n"
+        "    one, two = plain(whole), twin(part)\n"
+        "torch.testing.assert_close(one[mine], two)\n"
+        "(one * wanted).sum().backward(); (two * wanted[mine]).sum().backward()\n"
+        "torch.testing.assert_close(whole.grad[mine], part.grad, atol=1e-5, rtol=1e-4)\n"
+        "for name in ('running_mean', 'running_var'):\n"
+        "    torch.testing.assert_close(getattr(plain[0], name), getattr(twin[0], name))\n"
+        "torch.testing.assert_close(plain.eval()(images), twin.eval()(images))\n"
+        "dist.barrier(); os._exit(0)\n"
+    )
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+        f"{program}",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_a_norm_of_another_kind_is_left_alone() -> None:
+    from mentornet.students import synced
+
+    student = nn.Sequential(nn.GroupNorm(2, 4), nn.BatchNorm2d(4))
+    changed = synced(student)
+    assert isinstance(changed[0], nn.GroupNorm)  # type: ignore[index]
+    assert type(changed[1]) is not nn.BatchNorm2d  # type: ignore[index]
