@@ -85,7 +85,8 @@ class StudentConfig:
     """The classifier that is trained."""
 
     student: str | None = None
-    """small-cnn, fast, inception, resnet, resnet101, or a factory of your own, module:factory."""
+    """small-cnn, fast, inception, resnet, resnet101, inception-resnet-v2 (images of 299 pixels), or
+    a factory of your own, module:factory."""
 
     width: int | None = None
     """Of the student, where it has one."""

@@ -9,16 +9,20 @@ import torch
 from torch import nn
 
 from mentornet import MentorNetError
-from mentornet.data import load_digits
+from mentornet.data import Batch, load_digits
+from mentornet.methods import Task, make_method
 from mentornet.randomness import generator
-from mentornet.students import STUDENTS, FastStudent, make_student
+from mentornet.students import STUDENTS, FastStudent, InceptionResNetV2, make_student
+
+SMALL = [name for name in STUDENTS if name not in ("resnet101", "inception-resnet-v2")]
+"""Those that read small images in no time."""
 
 
 def parameters(student: nn.Module) -> int:
     return sum(parameter.numel() for parameter in student.parameters())
 
 
-@pytest.mark.parametrize("name", [name for name in STUDENTS if name != "resnet101"])
+@pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize(("channels", "size"), [(1, 8), (1, 28), (3, 32)])
 def test_logits_of_any_image(name: str, channels: int, size: int) -> None:
     student = make_student(name, channels=channels, classes=7).eval()  # no dropout is drawn
@@ -28,7 +32,7 @@ def test_logits_of_any_image(name: str, channels: int, size: int) -> None:
     assert all(parameter.grad is not None for parameter in student.parameters())
 
 
-@pytest.mark.parametrize("name", [name for name in STUDENTS if name != "resnet101"])
+@pytest.mark.parametrize("name", SMALL)
 def test_the_seed_fixes_the_starting_values(name: str) -> None:
     images = torch.randn(2, 3, 32, 32, generator=generator(0))
     logits = [
@@ -65,6 +69,45 @@ def test_resnet101_is_what_its_docstring_says() -> None:
     threes = [layer for layer in convolutions if layer.kernel_size == (3, 3)]
     assert len(threes) == 1 + 3 * 9 * 2
     assert sorted({layer.out_channels for layer in threes}) == [16, 160, 320, 640]
+
+
+def test_inception_resnet_is_that_of_slim() -> None:
+    """Table 1's 59M with its auxiliary head; the sizes and widths of slim's end points."""
+    student = make_student("inception-resnet-v2", channels=3, classes=1000)
+    assert isinstance(student, InceptionResNetV2)
+    assert student.auxiliary is not None
+    assert abs(parameters(student) / 59e6 - 1) < 0.02
+    assert abs((parameters(student) - parameters(student.auxiliary)) / 55.8e6 - 1) < 0.001
+    norms = [layer for layer in student.modules() if isinstance(layer, nn.BatchNorm2d)]
+    assert {layer.eps for layer in norms} == {1e-3}
+    assert {round(layer.momentum or 0, 6) for layer in norms} == {0.0003}  # decay 0.9997
+    with torch.no_grad():
+        images = torch.zeros(1, 3, 299, 299)
+        first = student.stem(images)
+        second = student.mixed_6a(student.mixed_5b(first))
+        third = student.mixed_7a(second)
+    assert first.shape == (1, 192, 35, 35)
+    assert second.shape == (1, 1088, 17, 17)
+    assert third.shape == (1, 2080, 8, 8)
+
+
+def test_the_auxiliary_head_learns_along() -> None:
+    """0.4 of its own cross-entropy is added, with the same weights; at test it is not asked."""
+    student = make_student("inception-resnet-v2", channels=3, classes=5, dropout=0.0)
+    assert isinstance(student, InceptionResNetV2)
+    images = torch.randn(2, 3, 139, 139, generator=generator(0))
+    batch = Batch(torch.arange(2), images, torch.tensor([1, 3]))
+    oracle = make_method("oracle").start(Task(2, 5, 1, is_correct=torch.tensor([True, False])))
+    done = oracle.step(student, batch, 0.1)
+    assert student.auxiliary_logits is not None
+    beside = nn.functional.cross_entropy(student.auxiliary_logits[:1], torch.tensor([1]))
+    assert torch.allclose(done.loss, (done.losses[0] + 0.4 * beside) / 2)
+    done.loss.backward()
+    assert student.auxiliary is not None
+    assert all(part.grad is not None for part in student.auxiliary.parameters())
+    kept = student.auxiliary_logits
+    student.eval()(batch.images[:1])
+    assert student.auxiliary_logits is kept
 
 
 def tiny(channels: int, classes: int) -> nn.Module:

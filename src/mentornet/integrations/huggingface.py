@@ -18,6 +18,7 @@ from mentornet.mentors import Mentor
 
 __all__ = ["INDEX", "MentorTrainer"]
 
+_STATE = "mentor_loss.pt"
 INDEX = "sample_index"
 """The column that says which training sample a row is."""
 
@@ -111,7 +112,7 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         if self.criterion is None:
             self.criterion = self._make_criterion(self._calls()).to(device)
             if self._resumed_from is not None:
-                file = self._resumed_from / self._state_name()
+                file = self._resumed_from / _STATE
                 state = torch.load(file, map_location=device, weights_only=True)
                 self.criterion.load_state_dict(state)
             optimizer = getattr(self.optimizer, "optimizer", self.optimizer)
@@ -144,31 +145,27 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
             logs = logs | {f"mentor_{name}": value for name, value in figures.items()}
         super().log(logs, *args, **kwargs)
 
-    # Checkpoints: one file a process, as each has met other samples.
+    # Checkpoints: written once, as all processes know the same.
 
     _resumed_from: Path | None = None
 
-    def _state_name(self) -> str:
-        return f"mentor_loss_{self.args.process_index}.pt"
-
     def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
-        if self.criterion is not None:
+        if self.criterion is not None and self.is_world_process_zero():
             folder = (
                 Path(self._get_output_dir(trial=trial)) / f"checkpoint-{self.state.global_step}"
             )
             folder.mkdir(parents=True, exist_ok=True)
-            part = folder / f".{self._state_name()}"
+            part = folder / f".{_STATE}"
             torch.save(self.criterion.state_dict(), part)
-            part.replace(folder / self._state_name())
+            part.replace(folder / _STATE)
         super()._save_checkpoint(model, trial)
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         super()._load_optimizer_and_scheduler(checkpoint)
         if checkpoint is not None:
-            if not (Path(checkpoint) / self._state_name()).is_file():
+            if not (Path(checkpoint) / _STATE).is_file():
                 raise MentorNetError(
-                    f"{checkpoint} has no {self._state_name()}; was it written by a MentorTrainer "
-                    "with as many processes?"
+                    f"{checkpoint} has no {_STATE}; was it written by a MentorTrainer?"
                 )
             self._resumed_from = Path(checkpoint)
 

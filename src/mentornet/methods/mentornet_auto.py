@@ -63,7 +63,7 @@ class DropIn(Supervision):
         count = len(batch.whole.index)
         seen, predicted = self.exchange(losses, logits, batch)
         (weights,) = self.ranks.gather([weights], count)
-        return Step(self.mean(losses, weights, batch), seen, weights, predicted)
+        return Step(self.total(student, losses, weights, batch), seen, weights, predicted)
 
     def weigh(self, losses: Tensor, logits: Tensor, batch: Batch) -> Tensor:
         """v, `(B,)`, from the losses and what was predicted."""

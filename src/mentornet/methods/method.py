@@ -82,7 +82,7 @@ class Supervision:
         losses = self.losses(logits, batch)
         seen, predicted = self.exchange(losses, logits, batch)
         weights = self.weights(seen, batch.whole, learning_rate)
-        return Step(self.mean(losses, weights, batch), seen, weights, predicted)
+        return Step(self.total(student, losses, weights, batch), seen, weights, predicted)
 
     def exchange(self, losses: Tensor, logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """Losses and predicted classes of the whole batch, without gradient."""
@@ -102,6 +102,20 @@ class Supervision:
         if weights is not None:
             losses = weights[self.ranks.share(count)].detach() * losses
         return losses.sum() * (self.ranks.world / count)
+
+    def total(
+        self, student: nn.Module, losses: Tensor, weights: Tensor | None, batch: Batch
+    ) -> Tensor:
+        """The mean, and the part of it that a student's auxiliary head has, if it has one."""
+        loss = self.mean(losses, weights, batch)
+        while isinstance(getattr(student, "module", None), nn.Module):
+            student = student.module  # type: ignore[assignment]
+        beside = getattr(student, "auxiliary_logits", None)
+        if beside is None:
+            return loss
+        each = nn.functional.cross_entropy(beside, batch.given_label, reduction="none")
+        share: float = getattr(student, "auxiliary_share", 1.0)
+        return loss + share * self.mean(each, weights, batch)
 
     def losses(self, logits: Tensor, batch: Batch) -> Tensor:
         """ℓ, one value a sample `(B,)`, with gradient, from logits `(B, K)`."""

@@ -17,6 +17,7 @@ from mentornet.names import pick
 from mentornet.randomness import seeded
 from mentornet.students.fast import FastStudent
 from mentornet.students.inception import SmallInception
+from mentornet.students.inception_resnet import InceptionResNetV2
 from mentornet.students.pair import Pair
 from mentornet.students.resnet import ResNet, resnet101
 from mentornet.students.small_cnn import SmallCNN
@@ -25,6 +26,7 @@ from mentornet.students.synced_norm import synced
 __all__ = [
     "STUDENTS",
     "FastStudent",
+    "InceptionResNetV2",
     "Pair",
     "ResNet",
     "SmallCNN",
@@ -42,6 +44,7 @@ STUDENTS: dict[str, Callable[..., nn.Module]] = {
     "inception": SmallInception,
     "resnet": ResNet,
     "resnet101": resnet101,
+    "inception-resnet-v2": InceptionResNetV2,
 }
 
 
