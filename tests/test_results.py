@@ -56,6 +56,8 @@ def last(data: str, noise: str, criterion: str) -> float:
     [
         ("digits", "symmetric:0.4", 10.0),
         ("digits", "symmetric:0", -0.5),
+        ("cifar10", "uniform:0.4", 5.0),
+        ("cifar10", "uniform:0", -0.5),
     ],
 )
 def test_it_helps_where_labels_are_wrong_and_does_no_harm_where_not(
@@ -67,7 +69,8 @@ def test_it_helps_where_labels_are_wrong_and_does_no_harm_where_not(
 def test_the_noise_rate_is_found_within_five_points() -> None:
     found = [run for run in runs() if run["criterion"] == "MentorLoss"]
     rates = {(run["data"], float(run["noise"].split(":")[1])) for run in found}
-    assert {("digits", rate) for rate in (0.1, 0.2, 0.4, 0.6)} <= rates
+    for data in ("digits", "cifar10"):
+        assert {(data, rate) for rate in (0.1, 0.2, 0.4, 0.6)} <= rates
     for run in found:
         assert abs(run["noise_rate"] - run["noise_rate_actual"]) <= 0.05, run
         unsure = 0.2 * run["noise_rate"] + 0.02  # what `noise_estimate` says of itself, at least
