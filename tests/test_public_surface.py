@@ -56,7 +56,7 @@ METHOD_SETTINGS: dict[str, dict[str, object]] = {
     "spade": {**_PACE, "curriculum": "pd", "step": 10.0},
     "mentornet": {**_PACE, "mentor": "pd", "reads_label": True},
     "mentornet-pd": {**_PACE, "lambda1": 0.0, "lambda2": 1.0},
-    "mentornet-auto": {"burn_in": 0.2, "burn_in_drop": 0.5, "by_class": False},
+    "mentornet-auto": {"burn_in": 0.2, "by_class": False},
     "mentornet-dd": {
         **_PACE, "updates": (0.21, 0.75), "history": 1, "reads_label": False, "steps": 600,
         "learning_rate": 0.03, "mentor": "",

@@ -96,14 +96,6 @@ def test_the_percentile_of_auto(rate: float, sure: float, percentile: float) -> 
     assert auto(torch.tensor(rate), torch.tensor(sure), settled=torch.tensor(False)) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("sure", "drop"), [(0.0, 0.0), (0.075, 0.2), (0.15, 0.4), (0.7, 0.4), (0.75, 0.2), (0.9, 0.0)]
-)
-def test_burn_in_drops_where_labels_look_wrong(sure: float, drop: float) -> None:
-    found = AutoPercentile().burn_in_drop(torch.tensor(sure), 0.4)
-    assert found.item() == pytest.approx(drop)
-
-
 def test_a_loss_of_any_scale_is_measured_by_its_first_batch() -> None:
     auto = AutoPercentile()
     assert auto.measured(torch.tensor([10.0, 30.0, NAN])).nan_to_num(-1).tolist() == [1.0, 3.0, -1]

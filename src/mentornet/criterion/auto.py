@@ -9,7 +9,6 @@ __all__ = ["AutoPercentile"]
 
 _MARGIN = 1.2  # this many times the estimated share of wrong labels is left out
 _CLEAN = 0.06  # a share of surely wrong labels below which less and less is left out
-_FULL = 0.15  # a share of surely wrong labels from which on burn-in drops all it may
 _LEARNED, _NOTHING = 0.7, 0.8  # beyond such shares the student may just know nothing yet
 _MOST = 0.95  # of the samples are left out at most
 
@@ -44,18 +43,6 @@ class AutoPercentile(nn.Module):
         wrong = (sure / _CLEAN).clamp(max=1).square()
         left_out = _MARGIN * rate * wrong * self._knows(sure)
         return 1 - torch.where(settled, left_out.clamp(max=_MOST), 0.0)
-
-    def burn_in_drop(self, sure: Tensor, most: float) -> Tensor:
-        """The share of samples that burn-in drops, a scalar: most · min(1, ε_sure / 0.15).
-
-        Dropping keeps wrong labels from being learned by heart. It costs accuracy where there are
-        none, and is of no use before the student has learned anything.
-
-        Args:
-            sure: ε_sure.
-            most: what it drops where many labels are wrong.
-        """
-        return most * (sure / _FULL).clamp(max=1) * self._knows(sure)
 
     def _knows(self, sure: Tensor) -> Tensor:
         """1 where the student has learned something, 0 where everything looks wrong to it."""

@@ -30,6 +30,7 @@ __all__ = ["MentorLoss"]
 
 _AVERAGED = 0.1  # share of training that the noise rate is averaged over
 _SETTLED = 0.1  # share of training before which the student knows too little to judge labels
+_CLEAR = 0.1  # share of labels that may look wrong without surely being it
 
 
 class MentorLoss(nn.Module):
@@ -43,8 +44,8 @@ class MentorLoss(nn.Module):
     With "auto", the default, no noise rate has to be known: the share ε of wrong labels is
     estimated as training goes (see `NoiseRate`), and the weights are those of the paper's
     predefined curriculum around the percentile 1 − 1.2 ε of the losses (see `AutoPercentile`). The
-    student needs some training before its losses say anything, so until burn-in ends, and in the
-    first tenth in any case, no sample is left out for its loss.
+    student needs some training before its losses say anything, so nothing is left out until
+    burn-in ends; or, from a tenth of training on, until wrong labels stand out clearly.
 
     Args:
         mentor: "auto"; "uniform" for v = 1; a name that ships ("pd", "dd-cifar10-40", …); a
@@ -58,7 +59,7 @@ class MentorLoss(nn.Module):
             starved; see `ClassPercentile`.
         percentile: p of ℓ_pt, in [0, 1], by default 0.75; not for "auto", which finds its own.
         burn_in_drop: share of samples that burn-in leaves out at random, so that fewer labels are
-            learned by heart meanwhile; "auto" leaves out less where few labels look wrong.
+            learned by heart meanwhile; by default half. "auto" leaves out none.
         explicit: a projected gradient step on stored weights (Algorithm 1, step 9); the mentor
             is then a `Curriculum` of known G.
         clean_index: samples whose labels are known to be right; a mentor is learned from them as
@@ -68,7 +69,7 @@ class MentorLoss(nn.Module):
         class_weight: `weight` of `nn.CrossEntropyLoss`, `(K,)`; the same holds.
         seed: of all draws.
 
-    >>> criterion = MentorLoss(total_steps=1000, burn_in_drop=0.0)
+    >>> criterion = MentorLoss(total_steps=1000)
     >>> logits = torch.tensor([[4.0, 0.0], [0.0, 3.0]], requires_grad=True)
     >>> loss = criterion(logits, torch.tensor([0, 0]))
     >>> loss.backward()
@@ -78,6 +79,7 @@ class MentorLoss(nn.Module):
 
     class_weight: Tensor | None
     tally: Tensor
+    settled: Tensor
     bad_samples: Tensor
 
     def __init__(
@@ -89,7 +91,7 @@ class MentorLoss(nn.Module):
         samples: int | None = None,
         by_class: int | None = None,
         percentile: float | None = None,
-        burn_in_drop: float = SpadeConfig.burn_in_drop,
+        burn_in_drop: float | None = None,
         explicit: bool = False,
         clean_index: Sequence[int] | Tensor | None = None,
         updates: tuple[float, ...] = (0.21, 0.75),
@@ -118,16 +120,17 @@ class MentorLoss(nn.Module):
         self.register_buffer("class_weight", class_weight, persistent=False)
         self.spade = Spade(
             find_rule(mentor), total_steps=total_steps, count=samples, explicit=explicit,
-            config=SpadeConfig(percentile, burn_in=burn_in, burn_in_drop=burn_in_drop),
+            config=self._pace(percentile, burn_in, burn_in_drop),
             by_class=by_class, seed=seed,
         )  # fmt: skip
         self._predefined = (self.spade.rule,)
         self._burn_in = burn_in * total_steps
-        self._settled = max(burn_in, _SETTLED) * total_steps
+        self._earliest = _SETTLED * total_steps
         self.noise = NoiseRate(_AVERAGED * total_steps)
         self.records = None if samples is None else Records(samples)
         self.learning: Relearning | None = None
         self.weights = torch.ones(0)
+        self.register_buffer("settled", torch.tensor(False))
         self.register_buffer("bad_samples", torch.zeros((), dtype=torch.long))
         self.register_buffer("tally", torch.zeros(2, dtype=torch.long), persistent=False)
         self._calls = 0
@@ -135,6 +138,15 @@ class MentorLoss(nn.Module):
         if clean_index is not None:
             index = torch.as_tensor(clean_index)
             self._learn(Verified(index.long(), torch.ones(len(index)).bool()), plays_wrong=True)
+
+    def _pace(self, percentile: float, burn_in: float, drop: float | None) -> SpadeConfig:
+        if self.auto is None:
+            drop = SpadeConfig.burn_in_drop if drop is None else drop
+            return SpadeConfig(percentile, burn_in=burn_in, burn_in_drop=drop)
+        if drop:
+            raise MentorNetError(f"mentor 'auto' drops no samples, got burn_in_drop={drop:g}")
+        SpadeConfig(burn_in=burn_in)  # says so if it is no share
+        return SpadeConfig(percentile, burn_in=0.0)
 
     # The two forms.
 
@@ -260,27 +272,37 @@ class MentorLoss(nn.Module):
         spade, auto, measured = self.spade, self.auto, losses
         if auto is not None and wrong is None:
             measured = auto.measured(losses)
-        begun, settled = spade.step >= self._burn_in, spade.step >= self._settled
+        begun, settled = spade.step >= self._burn_in, self._settle()
         self.noise.update(measured, wrong, settled=settled)
-        percentile = drop = None
+        percentile = None
         if auto is not None:
             percentile = auto(self.noise.cautious, self.noise.sure, settled=settled)
-            drop = auto.burn_in_drop(self.noise.sure, spade.config.burn_in_drop)
         if self.learning is not None and not torch.compiler.is_compiling():
             self.learning.learn_if_due(self.noise.rate.item() if self._plays_wrong else None)
         features = spade.features(measured, labels, index, percentile=percentile)
         if self.learning is not None and index is not None:
             self.learning.observe(features, index, wrong)
-        weights = spade.weigh_features(features, index, burn_in_drop=drop)
+        weights = spade.weigh_features(features, index)
         full = (~losses.isnan()).to(weights.dtype)
-        if auto is not None:  # between a short burn-in and when losses say something
-            weights = torch.where(begun & ~settled, full, weights)
+        if auto is not None:
+            weights = torch.where(settled, weights, full)
         if self.records is not None and index is not None:
             lasting = torch.where(begun, weights, full)  # burn-in's dice say nothing
             self.records.add(index, losses, lasting, predicted, labels, spade.progress)
         self._count(losses, weights)
         self.weights = weights if ranks.alone else weights[mine]
         return self.weights
+
+    def _settle(self) -> Tensor:
+        """Whether the student has learned enough to judge labels, a boolean scalar; it stays so.
+
+        It has when burn-in is over, and before, from a tenth of training on, if what looks wrong
+        is what surely is: then nothing is left but to learn wrong labels by heart.
+        """
+        step, noise = self.spade.step, self.noise
+        clear = (step >= self._earliest) & (noise.rate - noise.sure < _CLEAR)
+        self.settled = self.settled | clear | (step >= max(self._burn_in, self._earliest))
+        return self.settled
 
     def _count(self, losses: Tensor, weights: Tensor) -> None:
         """What `figures` and `scale_weight_decay` tell."""

@@ -208,16 +208,8 @@ class Spade(nn.Module):
         index: Tensor | None = None,
         *,
         learning_rate: float = 1.0,
-        burn_in_drop: Tensor | None = None,
     ) -> Tensor:
-        """The second half of `weigh`, for who wants to see the features in between.
-
-        Args:
-            features: φ of the batch, from `features`.
-            index: which samples they are, `(B,)`.
-            learning_rate: α of an explicit step.
-            burn_in_drop: share of samples that burn-in drops, in place of the set one.
-        """
+        """The second half of `weigh`, for who wants to see the features in between."""
         if self.stored is None:
             weight = apply_rule(self.rule, features)
         else:
@@ -225,8 +217,7 @@ class Spade(nn.Module):
         pace = self.config
         if pace.burn_in or pace.drop:
             starting = self.step < pace.burn_in * self.total_steps
-            in_burn_in = pace.burn_in_drop if burn_in_drop is None else burn_in_drop
-            drop = torch.where(starting, in_burn_in, pace.drop)
+            drop = torch.where(starting, pace.burn_in_drop, pace.drop)
             ids = torch.arange(len(weight), device=weight.device) if index is None else index
             draws = hashed_uniform(self.seed, self.step, ids)
             weight = sample_weights(weight, draws, drop_rate=drop, burn_in=starting)

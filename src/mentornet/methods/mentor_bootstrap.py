@@ -140,7 +140,7 @@ class MentorBootstrap(MentorNetDD):
             mentor = DropIn(
                 MentorLoss(
                     total_steps=task.total_steps, burn_in=self.burn_in,
-                    burn_in_drop=self.burn_in_drop, seed=task.seed,
+                    seed=task.seed,
                 ).to(task.device)
             )  # fmt: skip
         memory = PredictionMemory(task.count, task.classes, self.belief, task.device)

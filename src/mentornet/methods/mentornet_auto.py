@@ -22,23 +22,21 @@ class MentorNetAuto(Method):
     Nothing has to be known of the labels. See `mentornet.MentorLoss`.
 
     Args:
-        burn_in: share of training in which samples are dropped at random only.
-        burn_in_drop: share of samples that burn-in drops.
+        burn_in: share of training after which it begins at the latest.
         by_class: whether each sample is compared with its own class, for rare classes.
     """
 
     name: ClassVar[str] = "mentornet-auto"
     title: ClassVar[str] = "MentorNet auto"
     burn_in: float = SpadeConfig.burn_in
-    burn_in_drop: float = SpadeConfig.burn_in_drop
     by_class: bool = False
 
     def __post_init__(self) -> None:
-        SpadeConfig(burn_in=self.burn_in, burn_in_drop=self.burn_in_drop)
+        SpadeConfig(burn_in=self.burn_in)
 
     def start(self, task: Task) -> Supervision:
         criterion = MentorLoss(
-            total_steps=task.total_steps, burn_in=self.burn_in, burn_in_drop=self.burn_in_drop,
+            total_steps=task.total_steps, burn_in=self.burn_in,
             by_class=task.classes if self.by_class else None, seed=task.seed,
         )  # fmt: skip
         return DropIn(criterion.to(task.device))
