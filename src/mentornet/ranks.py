@@ -8,6 +8,7 @@ whole batch, and so comes to the same result as one process would.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,7 +20,7 @@ from torch import distributed as dist
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["Ranks", "started_again", "world_size"]
+__all__ = ["Ranks", "job", "world_size"]
 
 _PATIENCE = timedelta(minutes=10)  # how long a rank waits for the others before it gives up
 
@@ -29,9 +30,9 @@ def world_size() -> int:
     return int(os.environ.get("WORLD_SIZE", "1")) if "LOCAL_WORLD_SIZE" in os.environ else 1
 
 
-def started_again() -> bool:
-    """Whether `torchrun` has started us anew, because a process had failed."""
-    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0
+def job() -> str | None:
+    """What `torchrun` calls this job through all its restarts; None without it."""
+    return os.environ.get("TORCHELASTIC_RUN_ID") if world_size() > 1 else None
 
 
 def _store() -> Any:
@@ -164,6 +165,19 @@ class Ranks:
         told = torch.tensor([int(decision)], device=device)
         dist.broadcast(told, 0)
         return bool(told.item())
+
+    def leave(self) -> None:
+        """End the process in good order, when all are done; alone, do nothing.
+
+        The threads of gloo now and then abort a process that ends by itself, which `torchrun`
+        takes for a failure.
+        """
+        if self.alone:
+            return
+        self.wait()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
     def wait(self) -> None:
         """Go on when all ranks are here."""

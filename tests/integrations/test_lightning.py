@@ -106,7 +106,7 @@ def test_it_is_the_plain_loop_with_the_same_criterion(tmp_path: Path) -> None:
     assert torch.equal(module.student.weight, plain.student.weight)
 
 
-def test_the_ranks_of_a_distributed_run_keep_their_own_state(tmp_path: Path) -> None:
+def test_the_state_is_not_sent_about(tmp_path: Path) -> None:
     module = Net(12)
     trainer(tmp_path, 1, limit_train_batches=1).fit(module, loader())
     ignored = module._ddp_params_and_buffers_to_ignore

@@ -66,9 +66,7 @@ def main(folder: str, *methods: str) -> None:
     Path(folder, f"pid-{os.environ.get('RANK', '0')}").write_text(f"{os.getpid()}")
     for method in methods:
         train(config(method), Path(folder) / method)
-    if not Ranks.here().alone:
-        torch.distributed.barrier()
-        os._exit(0)  # gloo's threads now and then abort a process that ends by itself
+    Ranks.here().leave()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from mentornet.cli.reproduce_cells import shown
 from mentornet.errors import MentorNetError
-from mentornet.experiments.catalogue import TABLES
+from mentornet.experiments.catalogue import PAPER_TABLES, TABLES
+from mentornet.experiments.cells import Scale
 from mentornet.experiments.comparison import compare
 from mentornet.experiments.results import Results
 
@@ -28,7 +29,7 @@ class Compare:
     For example:
 
       mentornet compare runs/benchmark-small
-      mentornet compare results --table benchmark --seeds 3
+      mentornet compare results/benchmark --table benchmark --seeds 3
     """
 
     folder: tyro.conf.Positional[Path]
@@ -52,13 +53,12 @@ class Compare:
         console = Console(highlight=False)
         printed = 0
         for name in [self.table] if self.table else TABLES:
-            for scale in ("small", "paper"):
+            scales: tuple[Scale, ...] = ("small", "paper") if name in PAPER_TABLES else ("small",)
+            for scale in scales:
                 table = TABLES[name](scale)
                 entries = compare(table, results, self.seeds)
                 if not any(entry.values for entry in entries.values()):
                     continue
-                if printed and scale == "paper" and name not in ("table1", "table2", "table3"):
-                    continue  # there is one scale only, shown already
                 console.print(shown(table, entries))
                 if table.note:
                     console.print(Text(table.note, style="dim"))

@@ -12,7 +12,7 @@ from rich.console import Console
 from mentornet.cli.reproduce_cells import Engine, list_cells, reproduce_cells, show_plan
 from mentornet.cli.reproduce_table6 import reproduce_table6
 from mentornet.errors import MentorNetError
-from mentornet.experiments.catalogue import FIGURES, TABLES, find_table
+from mentornet.experiments.catalogue import FIGURES, PAPER_TABLES, TABLES, find_table
 from mentornet.experiments.cells import Scale, select
 from mentornet.names import pick
 
@@ -86,8 +86,12 @@ class Reproduce:
                     f"{self.what} is made whole, on this machine: leave out --only, --list, "
                     "--dry-run and --engine"
                 )
+            if self.seeds is not None and self.what != "table6":
+                raise MentorNetError(f"--seeds has no meaning for {self.what}; leave it out")
             written = self._whole(out)
         else:
+            if self.scale == "paper" and self.what not in PAPER_TABLES:
+                raise MentorNetError(f"{self.what} is ours, and small: leave out --scale")
             table = select(find_table(self.what, self.scale), self.only)
             if self.list:
                 list_cells(table, out, self.seeds)

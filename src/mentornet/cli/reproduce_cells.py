@@ -48,7 +48,7 @@ class Board:
     results: Results
     seeds: int | None
     entries: Entries
-    failed: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, tuple[str, str]] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
     done: int = 0
     total: int = 0
@@ -92,7 +92,7 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
         for outcome in engine.make(missing, out):
             board.done += 1
             if outcome.error is not None:
-                board.failed[outcome.run.digest] = outcome.error
+                board.failed[outcome.run.digest] = (outcome.run.key, outcome.error)
                 first = outcome.error.splitlines()[0]
                 live.console.print(Text(f"failed: {outcome.run.key}: {first}", style="red"))
             else:
@@ -106,14 +106,15 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
             board.entries = compare(table, results, seeds)
     if table.note:
         console.print(Text(table.note, style="dim"))
+    path = out / "failed.txt"
     if board.failed:
-        path = out / "failed.txt"
-        write_text(path, "".join(f"{error}\n\n" for error in board.failed.values()))
-        reasons = sorted({error.splitlines()[0] for error in board.failed.values()})
+        write_text(path, "".join(f"{key}: {error}\n\n" for key, error in board.failed.values()))
+        reasons = sorted({error.splitlines()[0] for _, error in board.failed.values()})
         raise MentorNetError(
             f"{len(board.failed)} of {len(runs)} runs failed ({path} has all): {'; '.join(reasons)}"
         )
-    return sorted(out.glob("*.json"))[-1:]
+    path.unlink(missing_ok=True)
+    return [results.path(run) for run in missing]
 
 
 def shown(table: Table, entries: Entries, state: object = None) -> Shown:

@@ -95,11 +95,12 @@ class Train:
             summary = train(
                 config, self.out, resume=self.resume, observer=watch, on_progress=watch.files
             )
-        if not Ranks.here().first:
-            return  # rank 0 speaks for all
-        save(draw_run(folder.read_metrics(), summary), self.out / "curves")
-        watch.table(summary)
-        console().print(f"wrote {self.out}")
+        ranks = Ranks.here()
+        if ranks.first:
+            save(draw_run(folder.read_metrics(), summary), self.out / "curves")
+            watch.table(summary)
+            console().print(f"wrote {self.out}")
+        ranks.leave()
 
 
 def _option(arguments: list[str], name: str) -> str | None:

@@ -300,7 +300,7 @@ class MentorLoss(nn.Module):
         is what surely is: then nothing is left but to learn wrong labels by heart.
         """
         step, noise = self.spade.step, self.noise
-        clear = (step >= self._earliest) & (noise.rate - noise.sure < _CLEAR)
+        clear = noise.knows_wrong & (noise.rate - noise.sure < _CLEAR) & (step >= self._earliest)
         self.settled = self.settled | clear | (step >= max(self._burn_in, self._earliest))
         return self.settled
 

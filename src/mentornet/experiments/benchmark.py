@@ -14,7 +14,6 @@ from mentornet.config import (
     FilesConfig,
     LabelsConfig,
     MethodConfig,
-    OptimiserConfig,
     StudentConfig,
     TrainConfig,
 )
@@ -22,6 +21,7 @@ from mentornet.experiments.cells import Cell, Run, Scale, Table, Tuning
 from mentornet.experiments.paper_tables import (
     NOISES,
     ROWS,
+    SMALL,
     SMALL_VERIFIED,
     run_for,
     small_config,
@@ -30,6 +30,7 @@ from mentornet.experiments.paper_tables import (
 __all__ = ["benchmark", "full_size", "human", "transfer"]
 
 _TRIAL = 12
+_CLASSES = {"cifar10": 10, "cifar100": 100}
 _THREE = ("full-model", "mentornet-pd", "mentornet-dd", "elr", "mentormix", "oracle")
 _VALIDATION = 0.1
 
@@ -72,7 +73,14 @@ _OTHERS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
     "sce": ((), (("alpha=0.1",), ("alpha=1",))),
     "elr": ((), (("strength=1",), ("strength=3",))),
     "co-teaching": ((), ()),
-    "mentormix": ((), (("percentile=0.3",), ("percentile=0.6",), ("percentile=0.8",))),
+    "mentormix": (
+        ("reweigh=false",),
+        (
+            ("percentile=0.3", "alpha=4"),
+            ("percentile=0.7", "alpha=2"),
+            ("percentile=0.7", "alpha=8"),
+        ),
+    ),
     "cleanlab-prune": ((), ()),
 }
 """Rows that the paper does not have: settings, and what is tuned."""
@@ -98,7 +106,7 @@ def full_size(scale: Scale) -> Table:  # noqa: ARG001
             config = replace(
                 small_config("cifar10", noise),
                 files=FilesConfig(),
-                optimiser=OptimiserConfig(epochs=16),
+                optimiser=replace(SMALL, epochs=16),
             )
             cells.append(Cell(method, noise, _untuned(method, config, noise)))
     return Table(
@@ -107,8 +115,8 @@ def full_size(scale: Scale) -> Table:  # noqa: ARG001
 
 
 _PACE = (
-    "PD and self-paced take the percentile 1 − 0.9 p, the share of right labels; on 10,000 "
-    "images it is tuned instead."
+    "PD and self-paced take the share of right labels as their percentile, 1 − p (1 − 1/K); in the "
+    "table of all methods it is tuned instead."
 )
 
 
@@ -116,7 +124,7 @@ def _untuned(method: str, config: TrainConfig, noise: str) -> Run:
     """The method where tuning would cost too much: it is told the share of right labels."""
     run = replace(run_for(method, "small", config), tuning=None)
     if method in ("mentornet-pd", "self-paced"):
-        right = 1 - 0.9 * float(noise)
+        right = 1 - float(noise) * (1 - 1 / _CLASSES[config.data])
         settings = MethodConfig(method, (f"percentile={right:g}",))
         run = replace(run, config=replace(run.config, method=settings))
     return run
@@ -130,7 +138,7 @@ def transfer(scale: Scale) -> Table:  # noqa: ARG001
             config = replace(
                 small_config("cifar100", noise),
                 files=FilesConfig(limit=20_000),
-                optimiser=OptimiserConfig(epochs=20),
+                optimiser=replace(SMALL, epochs=20),
             )
             cells.append(Cell(method, noise, _untuned(method, config, noise)))
     return Table(
@@ -152,7 +160,7 @@ def human(scale: Scale) -> Table:  # noqa: ARG001
                 labels=LabelsConfig(f"human:{key}"),
                 student=StudentConfig("fast", width=16),
                 method=MethodConfig("full-model"),
-                optimiser=OptimiserConfig(epochs=25),
+                optimiser=SMALL,
             )
             if method in _OTHERS:
                 run = _other(method, config, 0.0)

@@ -9,7 +9,7 @@ from mentornet.experiments.cells import Scale, Table
 from mentornet.experiments.paper_tables import table1, table2, table3
 from mentornet.names import pick
 
-__all__ = ["FIGURES", "TABLES", "find_table"]
+__all__ = ["FIGURES", "PAPER_TABLES", "TABLES", "find_table"]
 
 TABLES: dict[str, Callable[[Scale], Table]] = {
     "table1": table1,
@@ -20,6 +20,9 @@ TABLES: dict[str, Callable[[Scale], Table]] = {
     "transfer": transfer,
     "human": human,
 }
+
+PAPER_TABLES = ("table1", "table2", "table3")
+"""Those that have a paper scale."""
 
 FIGURES = {
     "fig-objectives": "sample loss against objective: Huber, log-sum, self-paced, a learned mentor",

@@ -11,6 +11,8 @@ from typing import Literal
 
 from mentornet.config import MachineConfig, TrainConfig, to_toml
 from mentornet.errors import MentorNetError
+from mentornet.methods import make_method
+from mentornet.methods.settings import parse_settings
 
 __all__ = ["Cell", "Reads", "Run", "Scale", "Table", "Tuning", "select"]
 
@@ -53,8 +55,15 @@ class Run:
 
     @property
     def digest(self) -> str:
-        """Changes with anything that the result depends on; the machine is not among it."""
-        about = to_toml(replace(self.config, machine=MachineConfig())) + repr(self.tuning)
+        """Changes with the config and with every setting of the method, given or default.
+
+        The machine is not among it; what the code of a method does is neither, so results name
+        the commit they were made at.
+        """
+        method = self.config.method
+        settings = make_method(method.method or "", **parse_settings(method.set)).settings
+        plain = replace(self.config, machine=MachineConfig())
+        about = f"{to_toml(plain)}{sorted(settings.items())}{self.tuning!r}"
         return hashlib.sha256(about.encode()).hexdigest()[:10]
 
     @property

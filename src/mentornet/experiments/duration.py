@@ -55,7 +55,7 @@ class Clock:
     def _step(self, config: TrainConfig, batch: int) -> float:
         """Seconds of one step; where the method cross-validates first, its share of that too."""
         method = config.method
-        key = f"{config.data} {config.student} {method.method} {batch}"
+        key = f"{config.data} {config.student} {method} {batch}"
         if key not in self._seconds:
             self._seconds[key] = _time_step(config, batch)
         return self._seconds[key]
@@ -92,6 +92,7 @@ def _time_step(config: TrainConfig, batch: int) -> float:
             part = next(trainer.batches.epoch(epoch))
             started = time.perf_counter()
             trainer.step(part, epoch)
+            trainer.records.loss.sum().item()  # an accelerator is waited for
             seconds.append(time.perf_counter() - started)
     finally:
         torch.set_num_threads(threads)

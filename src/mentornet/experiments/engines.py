@@ -69,7 +69,7 @@ def _finished(running: dict[Connection, tuple[Any, Run]]) -> Iterator[Outcome]:
         process, run = running.pop(ready)
         try:
             outcome = Outcome(run, *ready.recv())
-        except EOFError:
+        except (EOFError, OSError):
             process.join()
             outcome = Outcome(run, error=f"its process died ({_how(process.exitcode)})")
         process.join()
@@ -94,7 +94,7 @@ def _attempt(run: Run, folder: str, parent: int | None) -> tuple[dict[str, Any] 
     try:
         return make_run(run, folder, parent=parent), None
     except (MentorNetError, OSError, MemoryError) as error:
-        return None, f"{error}"
+        return None, f"{error}" or type(error).__name__
     except Exception as error:  # noqa: BLE001  one broken run must not stop the others
         return None, f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
 
@@ -133,7 +133,7 @@ def run_on_ray(
         _check_reachable(address)
         try:
             ray.init(
-                address=address, num_cpus=jobs if address is None else None,
+                address=address or "local", num_cpus=jobs if address is None else None,
                 include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR,
             )  # fmt: skip
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:

@@ -22,8 +22,9 @@ the seeds in brackets, then the best epoch, which nobody without clean test labe
 picked. Uniform noise replaces a label by any class, the true one included (the paper's
 definition), so of a fraction p = 0.4 on ten classes 36 % of the labels are wrong; symmetric noise,
 as others define it, would make it 40 %. Everything runs on the same student, images and steps.
-`full-model` is plain training with the same schedule, augmentation and weight decay, and
-`oracle` is plain training on the right labels only. "gap closed" is (method − full-model) /
+`full-model` is plain training with the same schedule, augmentation and weight decay; `oracle` knows
+which labels are right, and gives the others weight 0 in the same batches: the limit of what weights
+can do. "gap closed" is (method − full-model) /
 (oracle − full-model), of last epochs. n is the number of seeds. Minutes are of one thread, often
 beside another run.
 """

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from mentornet.config import TrainConfig, to_toml
+from mentornet.config import TrainConfig, read_config, to_toml
 from mentornet.data.locking import alone
 from mentornet.experiments.cells import Run
 from mentornet.experiments.conditions import conditions
@@ -73,7 +73,7 @@ def make_run(run: Run, folder: str | Path, *, parent: int | None = None) -> dict
             "train_accuracy": rows[-1]["train_accuracy"],
             "curve": {name: [row[name] for row in rows] for name in _CURVE if name in rows[0]},
             "tried": tried,
-            "config": to_toml(config),
+            "config": to_toml(read_config(RunFolder(out).config)),
             "conditions": conditions(),
         }
         results.write(run, result)

@@ -23,11 +23,10 @@ __all__ = ["MentorCallback"]
 
 
 class MentorCallback(Callback):  # type: ignore[misc]
-    """Logs what the mentor does, scales the weight decay, and keeps its state whole.
+    """Logs what the mentor does, and scales the weight decay.
 
-    Each rank of a distributed run has seen other samples, so the criterion's state must not be
-    overwritten by that of the first, as buffers are by default; the callback sees to it. What a
-    checkpoint holds is the state of the first rank.
+    In a distributed run all ranks come to the same state, so the callback sees to it that it is
+    not sent about at every step, as buffers are by default.
 
     Args:
         prefix: of the names in the log.
@@ -45,7 +44,7 @@ class MentorCallback(Callback):  # type: ignore[misc]
         pl_module: LightningModule,
         stage: str,
     ) -> None:
-        """See to it that the ranks keep their state; a criterion made in `setup` comes later."""
+        """See to it that no rank is sent the state it has; a criterion made in `setup` comes later."""
         ours = {
             f"{name}.{part}"
             for name, criterion in pl_module.named_modules()

@@ -16,6 +16,8 @@ __all__ = ["CleanlabPrune"]
 class CleanlabPrune(Method):
     """Leave out what cleanlab finds in cross-validated predictions, and train on the rest.
 
+    What is left out keeps its place in the batches, with weight 0, as for the oracle.
+
     Before the run itself, `folds` students are trained plainly, each on all but its fold, so this
     costs `folds` runs more than plain training.
 

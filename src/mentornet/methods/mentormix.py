@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from mentornet.criterion import Spade, weighted_mean
+from mentornet.criterion import PercentileEMA, Spade, weighted_mean
 from mentornet.curricula import SelfPaced
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
@@ -35,6 +35,9 @@ class _MentorMix(Paced):
     def __init__(self, spade: Spade, mixer: Mixer, temperature: float, *, reweigh: bool) -> None:
         super().__init__(spade)
         self.mixer, self.temperature, self.reweigh = mixer, temperature, reweigh
+        self.blends = PercentileEMA(spade.config.percentile, spade.config.decay).to(
+            spade.step.device
+        )
 
     def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
         with torch.no_grad():
@@ -50,23 +53,27 @@ class _MentorMix(Paced):
         each = blended_loss(mixed, target, share, partner)
         again = torch.ones_like(weights)
         if self.reweigh:
-            again = torch.where(begun & (each.detach() > self.spade.level.value), 0.0, again)
+            level = self.blends.update(each.detach())
+            again = torch.where(begun & (each.detach() > level), 0.0, again)
         return Step(weighted_mean(again, each), losses, weights, logits.argmax(1))
 
     def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "mixer": self.mixer.step}
+        return {
+            **super().state_dict(), "mixer": self.mixer.step, "blends": self.blends.state_dict(),
+        }  # fmt: skip
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         super().load_state_dict(state)
         self.mixer.step = state["mixer"]
+        self.blends.load_state_dict(state["blends"])
 
 
 @dataclass(frozen=True)
 class MentorMix(SpadeMethod):
     """Weigh, blend each sample with a partner drawn by weight, then weigh the blends again.
 
-    v = 1(ℓ ≤ ℓ_pt); partners are drawn by softmax(v / T); in burn-in all weights are 1. Each step
-    looks at its images twice.
+    v = 1(ℓ ≤ ℓ_pt); partners are drawn by softmax(v / T); in burn-in all weights are 1. Blends are
+    compared with a percentile of their own. Each step looks at its images twice.
 
     Args:
         alpha: α of Beta(α, α); its paper tries 0.4 to 32.
@@ -93,6 +100,8 @@ class MentorMix(SpadeMethod):
 
     def start(self, task: Task) -> Supervision:
         rule = SelfPaced()
-        spade = Spade(rule, total_steps=task.total_steps, config=self.pace(), seed=task.seed)
+        spade = Spade(
+            rule, total_steps=task.total_steps, config=self.pace(), count=task.count, seed=task.seed
+        )
         mixer = Mixer(self.alpha, task.seed)
         return _MentorMix(spade.to(task.device), mixer, self.temperature, reweigh=self.reweigh)

@@ -17,7 +17,7 @@ __all__ = ["MentorNetAuto"]
 
 @dataclass(frozen=True)
 class MentorNetAuto(Method):
-    """The predefined curriculum around the percentile 1 − ε, with ε estimated as training goes.
+    """The predefined curriculum around the percentile 1 − 1.2 ε, with ε estimated as training goes.
 
     Nothing has to be known of the labels. See `mentornet.MentorLoss`.
 

@@ -18,7 +18,7 @@ from mentornet.randomness import seeded
 from mentornet.students.fast import FastStudent
 from mentornet.students.inception import SmallInception
 from mentornet.students.inception_resnet import InceptionResNetV2
-from mentornet.students.pair import Pair
+from mentornet.students.pair import Pair, answering
 from mentornet.students.resnet import ResNet, resnet101
 from mentornet.students.small_cnn import SmallCNN
 from mentornet.students.synced_norm import synced
@@ -31,6 +31,7 @@ __all__ = [
     "ResNet",
     "SmallCNN",
     "SmallInception",
+    "answering",
     "check_student",
     "find_student",
     "make_student",

@@ -5,7 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Pair"]
+__all__ = ["Pair", "answering"]
+
+
+def answering(student: nn.Module) -> nn.Module:
+    """The one student that answers when all is done: of a pair the first."""
+    return student.first if isinstance(student, Pair) else student
 
 
 class Pair(nn.Module):

@@ -13,7 +13,7 @@ from mentornet.config import MachineConfig, TrainConfig, read_config
 from mentornet.data import Splits
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
-from mentornet.ranks import Ranks, started_again
+from mentornet.ranks import Ranks, job
 from mentornet.training.observer import Observer
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.pruning import prune, unpruned
@@ -47,7 +47,8 @@ def train(
     observer = observer if observer is not None and ranks.first else Observer()
     run = None if out is None else RunFolder(Path(out))
     begun = run is not None and run.config.exists()
-    resume = ranks.agree(resume or (begun and started_again()))
+    ours = begun and run is not None and job() is not None and run.about().get("job") == job()
+    resume = ranks.agree(resume or ours)  # torchrun has started us anew: a process had failed
     if resume and not begun:
         raise MentorNetError(f"there is no run to resume in {out}")
     if run is not None and not resume and ranks.first:
@@ -67,7 +68,8 @@ def train(
         run.check_same(prepared.config)
         run.check_data(prepared.digest)
         if run.summary.exists():
-            run.drop_trajectories()
+            if ranks.first:
+                run.drop_trajectories()
             observer.note(f"{run.path} has ended before; nothing was left to do")
             return run.read_summary()
         stored = read_config(run.config).machine

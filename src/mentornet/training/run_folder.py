@@ -23,6 +23,7 @@ from mentornet.data.locking import alone
 from mentornet.errors import MentorNetError
 from mentornet.files import read_json, write_bytes, write_json, write_text
 from mentornet.mentors import Mentor
+from mentornet.ranks import job
 from mentornet.training.checkpoints import Checkpoints
 
 __all__ = ["RunFolder"]
@@ -87,7 +88,7 @@ class RunFolder:
         about = {
             "classes": list(images.classes), "channels": channels, "height": height,
             "width": width, "train_images": len(images), "digest": digest,
-            "threads": torch.get_num_threads(),
+            "threads": torch.get_num_threads(), "job": job(),
         }  # fmt: skip
         write_json(self.data, about)
         labels = {"given_label": images.given_label.numpy()}

@@ -23,6 +23,7 @@ from mentornet.metrics import auroc
 from mentornet.randomness import generator, seeded
 from mentornet.ranks import Ranks
 from mentornet.records import Records, write_records
+from mentornet.students import answering
 from mentornet.training.assembly import compiled, fresh_student, make_fabric, make_sgd
 from mentornet.training.batches import Batches, eval_batches
 from mentornet.training.observer import Observer, StepFigures
@@ -218,7 +219,7 @@ class Trainer:
         if judged > self.best_judged:
             self.best_judged, self.best_accuracy = judged, accuracy
             self.best_epoch = self.epochs_done
-            self._best = _copy(self.module.state_dict())
+            self._best = _copy(answering(self.module).state_dict())
         row: dict[str, Any] = {
             "epoch": self.epochs_done,
             "step": self.steps_done,
@@ -291,7 +292,7 @@ class Trainer:
 
     def save(self, run: RunFolder) -> None:
         """Write the students, then the checkpoint that vouches for them."""
-        run.write_weights(run.last, self.module.state_dict())
+        run.write_weights(run.last, answering(self.module).state_dict())
         if self._best:
             run.write_weights(run.best, self._best)
             self._best = {}
