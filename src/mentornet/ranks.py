@@ -158,12 +158,19 @@ class Ranks:
             dist.all_reduce(numbers)
         return numbers
 
+    @torch.no_grad()
+    def follow(self, *tensors: Tensor) -> None:
+        """Put into each tensor what rank 0 has there."""
+        if not self.alone:
+            for tensor in tensors:
+                dist.broadcast(tensor, 0)
+
     def agree(self, decision: bool, device: torch.device | str = "cpu") -> bool:
         """What rank 0 has decided."""
         if self.alone:
             return decision
         told = torch.tensor([int(decision)], device=device)
-        dist.broadcast(told, 0)
+        self.follow(told)
         return bool(told.item())
 
     def leave(self) -> None:

@@ -10,10 +10,11 @@ from torch import Tensor, nn
 
 from mentornet.criterion.data_driven import DataDriven
 from mentornet.criterion.spade import Spade
-from mentornet.curricula import Uniform
+from mentornet.curricula import Curriculum, Uniform
 from mentornet.errors import MentorNetError
 from mentornet.features import EPOCHS, MentorFeatures
 from mentornet.mentors import Mentor
+from mentornet.ranks import Ranks
 
 __all__ = ["Relearning", "check_updates"]
 
@@ -55,11 +56,29 @@ class Relearning(nn.Module):
         later = self.due[self.done] if self.done < len(self.due) else self.spade.total_steps
         until = min(EPOCHS - 1, later * EPOCHS // self.spade.total_steps)
         rule, outcome = self.lessons.learn(self.spade.epoch, until, noise_rate)
+        rule = self._agreed(rule)
         self.spade.use(rule)
         self.notes.append(f"{outcome}")
         if isinstance(rule, Mentor) and rule is not self.lessons.predefined:
             self.mentors[f"{self.done}-at-{self.spade.epoch:02d}"] = rule
         return True
+
+    def _agreed(self, rule: Mentor | Curriculum) -> Mentor | Curriculum:
+        """What rank 0 has learned, on every rank: another machine may round otherwise."""
+        ranks = Ranks.here()
+        if ranks.alone:
+            return rule
+        predefined = self.lessons.predefined
+        kind = 0 if rule is predefined else 1 if isinstance(rule, Uniform) else 2
+        told = torch.tensor([kind], device=self.spade.step.device)
+        ranks.follow(told)
+        if told.item() < 2:
+            return Uniform() if told.item() else predefined
+        mentor = rule if kind == 2 else self.lessons.fresh_mentor().to(told.device)
+        assert isinstance(mentor, Mentor)
+        mentor.eval().requires_grad_(False)
+        ranks.follow(*mentor.state_dict().values())
+        return mentor
 
     def observe(self, features: MentorFeatures, index: Tensor, wrong: Tensor | None = None) -> None:
         """Remember one step; see `DataDriven.observe`."""

@@ -44,7 +44,7 @@ class MentorCallback(Callback):  # type: ignore[misc]
         pl_module: LightningModule,
         stage: str,
     ) -> None:
-        """See to it that no rank is sent the state it has; a criterion made in `setup` comes later."""
+        """Keep the state from being sent about; a criterion made in `setup` comes later."""
         ours = {
             f"{name}.{part}"
             for name, criterion in pl_module.named_modules()
