@@ -166,7 +166,7 @@ def test_two_at_once_share_the_work(tmp_path: Path) -> None:
 def test_another_version_and_half_a_file(made: Path, tmp_path: Path) -> None:
     run = tiny().cells[0].run
     path = Results(tmp_path).path(run)
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text('{"format": 0}')
     with pytest.raises(MentorNetError, match="has format 0, this mentornet writes 1"):
         Results(tmp_path).find(run)
