@@ -80,3 +80,12 @@ def test_every_cell_of_every_table_has_settings_that_exist(name: str, scale: Sca
 
 def test_a_small_cell_can_be_prepared() -> None:
     assert prepare(tiny().cells[0].run.config).noise_rate
+
+
+@pytest.mark.parametrize("name", ["benchmark", "full-size", "transfer", "human"])
+def test_pd_and_dd_are_compared_on_the_same_terms(name: str) -> None:
+    """At small scale SPADE starts and judges alike under every mentor."""
+    for cell in find_table(name, "small").cells:
+        if cell.row in ("mentornet-pd", "mentornet-dd"):
+            settings = set(cell.run.config.method.set)
+            assert {"burn_in=0.1", "burn_in_drop=0", "smoothing=0.8"} <= settings

@@ -124,10 +124,16 @@ def _untuned(method: str, config: TrainConfig, noise: str) -> Run:
     """The method where tuning would cost too much: it is told the share of right labels."""
     run = replace(run_for(method, "small", config), tuning=None)
     if method in ("mentornet-pd", "self-paced"):
-        right = 1 - float(noise) * (1 - 1 / _CLASSES[config.data])
-        settings = MethodConfig(method, (f"percentile={right:g}",))
-        run = replace(run, config=replace(run.config, method=settings))
+        run = _with(run, f"percentile={1 - float(noise) * (1 - 1 / _CLASSES[config.data]):g}")
     return run
+
+
+def _with(run: Run, setting: str) -> Run:
+    """The run with one setting of its method more."""
+    method = run.config.method
+    return replace(
+        run, config=replace(run.config, method=replace(method, set=(*method.set, setting)))
+    )
 
 
 def transfer(scale: Scale) -> Table:  # noqa: ARG001
@@ -167,7 +173,6 @@ def human(scale: Scale) -> Table:  # noqa: ARG001
             else:
                 run = replace(run_for(method, "small", config), tuning=None)
             if method == "mentornet-pd":
-                settings = MethodConfig(method, (f"percentile={percentile:g}",))
-                run = replace(run, config=replace(run.config, method=settings))
+                run = _with(run, f"percentile={percentile:g}")
             cells.append(Cell(method, key.replace("_label", ""), run))
     return Table("human", "CIFAR-10, 10,000 images, the labels that people gave", tuple(cells))
