@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mentornet import MentorNetError
+from mentornet import MentorLoss, MentorNetError
 from mentornet.ranks import Ranks
 from tests.criterion.loops import loop
 
@@ -65,16 +65,12 @@ def test_alone_sizes_are_always_equal() -> None:
 
 
 def test_auto_drops_nothing_at_random() -> None:
-    from mentornet import MentorLoss
-
     with pytest.raises(MentorNetError, match=r"'auto' drops no samples, got burn_in_drop=0\.5"):
         MentorLoss(total_steps=9, burn_in_drop=0.5)
 
 
 def test_without_logits_burn_in_lasts_as_long_as_it_was_told_to() -> None:
     """Where only losses are known, nothing can stand out early."""
-    from mentornet import MentorLoss
-
     criterion = MentorLoss(total_steps=100, burn_in=0.5)
     losses = torch.cat([torch.full((8,), 0.1), torch.full((8,), 5.0)])
     for _ in range(50):
@@ -82,3 +78,16 @@ def test_without_logits_burn_in_lasts_as_long_as_it_was_told_to() -> None:
     for _ in range(30):
         weights = criterion.weigh(losses)
     assert weights[8:].max() < 1
+
+
+def test_records_keep_the_weights_from_the_moment_auto_begins() -> None:
+    """Wrong labels that stand out are left out before burn-in ends, and the records say so."""
+    criterion = MentorLoss(total_steps=100, burn_in=0.5, samples=40)
+    truth = torch.arange(40) % 4
+    given = torch.where(torch.arange(40) < 12, (truth + 1) % 4, truth)
+    logits = (8.0 * torch.nn.functional.one_hot(truth, 4)).requires_grad_()
+    for _ in range(20):
+        criterion(logits, given, index=torch.arange(40))
+    assert criterion.weights[:12].max() < 0.5
+    assert criterion.records is not None
+    assert torch.equal(criterion.records.weight, criterion.weights)

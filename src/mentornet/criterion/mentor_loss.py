@@ -18,12 +18,12 @@ from mentornet.criterion.noise_rate import NoiseEstimate, NoiseRate
 from mentornet.criterion.per_sample import judge, one_each, weighted_nll
 from mentornet.criterion.relearning import Relearning
 from mentornet.criterion.rules import AUTO, find_rule
+from mentornet.criterion.seen import Seen, ranks_here
 from mentornet.criterion.spade import Spade, SpadeConfig, history_of, weighted_mean
 from mentornet.criterion.weight_decay import TALLY
 from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
 from mentornet.mentors import Mentor
-from mentornet.ranks import Ranks
 from mentornet.records import Records
 
 __all__ = ["MentorLoss"]
@@ -52,7 +52,8 @@ class MentorLoss(nn.Module):
             folder; a `Mentor` or a `Curriculum`.
         total_steps: how often it will be called in training: epochs × batches, gradient
             accumulation counted call by call. Progress is measured by it.
-        burn_in: share of training before the mentor is listened to; 0 for none.
+        burn_in: share of training before the mentor is listened to, with "auto" at the latest; 0
+            for none.
         samples: N, the size of the training set, if calls name their samples by `index=`: for
             mentors that look back, explicit G, verified samples, and records of every sample.
         by_class: K, to compare each sample with its own class, so that rare classes are not
@@ -180,13 +181,12 @@ class MentorLoss(nn.Module):
             return F.cross_entropy(
                 logits, labels, self.class_weight, label_smoothing=self.label_smoothing
             )
-        ranks = _ranks()
-        first = ranks.place(len(labels))[0].start
+        first = ranks_here().place(len(labels))[0].start
         judged = judge(logits, labels, seed=self.seed, step=self.spade.step, first=first)
         if labels.ndim > 1 and self.by_class is not None:
             raise MentorNetError("by_class needs one label a sample, got an image of labels")
         label = labels if labels.ndim == 1 else torch.zeros_like(judged.predicted)
-        weights = self._step(judged.losses, label, index, judged.wrong, judged.predicted)
+        weights = self._step(Seen(judged.losses, label, judged.predicted, index, judged.wrong))
         return weighted_nll(
             judged.log_p, labels, weights,
             smoothing=self.label_smoothing, class_weight=self.class_weight,
@@ -239,36 +239,26 @@ class MentorLoss(nn.Module):
             raise MentorNetError(f"labels must be int64, got {labels.dtype}; use labels.long()")
         losses = losses.masked_fill(~losses.isfinite(), torch.nan)
         if logits is None:
-            return self._step(losses, labels, index, None, torch.full_like(labels, -1), whole)
+            return self._step(Seen(losses, labels, torch.full_like(labels, -1), index), whole)
         check_labels(logits, labels)
-        first = _ranks().place(len(labels), whole)[0].start
+        first = ranks_here().place(len(labels), whole)[0].start
         judged = judge(logits.detach(), labels, seed=self.seed, step=self.spade.step, first=first)
-        return self._step(losses, labels, index, judged.wrong, judged.predicted, whole)
+        return self._step(Seen(losses, labels, judged.predicted, index, judged.wrong), whole)
 
-    def _step(
-        self,
-        losses: Tensor,
-        labels: Tensor,
-        index: Tensor | None,
-        wrong: Tensor | None,
-        predicted: Tensor,
-        whole: int | None = None,
-    ) -> Tensor:
-        """One step of SPADE on losses where NaN marks what is no number.
+    def _step(self, seen: Seen, whole: int | None = None) -> Tensor:
+        """One step of SPADE, on the samples of all processes where several train together."""
+        self._check(seen.losses, seen.labels, seen.index, seen.wrong)
+        ranks = ranks_here()
+        mine, count = ranks.place(len(seen.losses), whole)
+        if not ranks.alone and whole is None and can_look(seen.losses):
+            ranks.check_equal(len(seen.losses))
+        weights = self._weigh(seen.of_all(ranks, count))
+        self.weights = weights if ranks.alone else weights[mine]
+        return self.weights
 
-        Where several processes train together, it is one step on the samples of all of them.
-        """
-        self._check(losses, labels, index, wrong)
-        ranks = _ranks()
-        mine, count = ranks.place(len(losses), whole)
-        if not ranks.alone:
-            if whole is None and can_look(losses):
-                ranks.check_equal(len(losses))
-            losses, labels, predicted = ranks.gather([losses, labels, predicted], count)
-            if index is not None:
-                (index,) = ranks.gather([index], count)
-            if wrong is not None:
-                (wrong,) = ranks.gather([wrong], count)
+    def _weigh(self, seen: Seen) -> Tensor:
+        """The weights of all of them, `(B,)`."""
+        losses, labels, index, wrong = seen.losses, seen.labels, seen.index, seen.wrong
         spade, auto, measured = self.spade, self.auto, losses
         if auto is not None and wrong is None:
             measured = auto.measured(losses)
@@ -285,13 +275,13 @@ class MentorLoss(nn.Module):
         weights = spade.weigh_features(features, index)
         full = (~losses.isnan()).to(weights.dtype)
         if auto is not None:
-            weights = torch.where(settled, weights, full)
-        if self.records is not None and index is not None:
+            weights = lasting = torch.where(settled, weights, full)
+        else:
             lasting = torch.where(begun, weights, full)  # burn-in's dice say nothing
-            self.records.add(index, losses, lasting, predicted, labels, spade.progress)
+        if self.records is not None and index is not None:
+            self.records.add(index, losses, lasting, seen.predicted, labels, spade.progress)
         self._count(losses, weights)
-        self.weights = weights if ranks.alone else weights[mine]
-        return self.weights
+        return weights
 
     def _settle(self) -> Tensor:
         """Whether the student has learned enough to judge labels, a boolean scalar; it stays so.
@@ -456,11 +446,6 @@ class MentorLoss(nn.Module):
         rule = self.spade.rule
         name = rule.name if self.auto is None else AUTO
         return f"mentor={name!r}, total_steps={self.spade.total_steps}, samples={self.samples}"
-
-
-def _ranks() -> Ranks:
-    """The processes of this training; a compiled criterion knows of none."""
-    return Ranks() if torch.compiler.is_compiling() else Ranks.here()
 
 
 def _count_on(module: nn.Module, _: Any) -> None:
