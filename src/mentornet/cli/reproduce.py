@@ -44,7 +44,7 @@ class Reproduce:
     """Which table or figure."""
 
     scale: Scale = "small"
-    """paper: as App. E gives it, for GPUs; small: the same protocol for two CPU cores."""
+    """paper: as App. E gives it, for GPUs; small: the same methods, for two CPU cores."""
 
     out: Path | None = None
     """Folder for results and runs; by default runs/WHAT-SCALE."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -117,7 +117,7 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
     return [results.path(run) for run in missing]
 
 
-def shown(table: Table, entries: Entries, state: object = None) -> Shown:
+def shown(table: Table, entries: Entries, state: Callable[[Cell], str] = lambda _: "…") -> Shown:
     """The table for a terminal: ours, the paper's below it, and the gap closed.
 
     Args:
@@ -137,8 +137,7 @@ def shown(table: Table, entries: Entries, state: object = None) -> Shown:
                 parts.append("")
                 continue
             text = number(entry)
-            if not text:
-                text = state(entry.cell) if callable(state) else "…"
+            text = text or state(entry.cell)
             gap = gap_closed(entries, row, column)
             if gap is not None and row not in ("full-model", "oracle"):
                 text += f" [dim]{100 * gap:.0f} %[/dim]"
