@@ -101,7 +101,7 @@ def train(cell: Cell) -> dict[str, Any]:
             sgd.step()
             schedule.step()
         if (epoch + 1) % JUDGED[cell.data] == 0:
-            accuracies.append(made.evaluate(prepared.test))
+            accuracies.append(made.evaluate(prepared.test).accuracy)
     found: dict[str, Any] = {
         **cell._asdict(),
         "accuracy_last": accuracies[-1],

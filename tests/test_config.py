@@ -28,12 +28,12 @@ from tests.training.runs import METHOD_SETTINGS, small
 FULL = TrainConfig(
     'a "quoted" \\ folder/näïve',
     seed=2**63 - 1,
-    files=FilesConfig("data", "http://mirror/x", 32, True, 500, 0.1),
+    files=FilesConfig("data", "http://mirror/x", 32, True, "images", True, 500, 0.1),
     labels=LabelsConfig("uniform:0.4", "clean.csv"),
     student=StudentConfig("resnet", 16, 20, 0.25),
     method=MethodConfig("mentornet-dd", ("updates=0.2,0.5", "mentor=pd")),
     optimiser=OptimiserConfig(None, 7, 8, 1e-05, "steps", 0.0, (0.5,), 0.5, False, 0.0, False, 3),
-    machine=MachineConfig("cpu", "bf16", "on", "off", 1.5, True),
+    machine=MachineConfig("cpu", "bf16", "on", "off", 3, 1.5, True),
 )
 
 

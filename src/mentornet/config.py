@@ -52,7 +52,14 @@ class FilesConfig:
 
     image_size: int | None = None
     """Height and width that images are brought to; by default the median of their shorter sides,
-    within 8 to 224."""
+    within 8 to 224, and 299 for images that are streamed."""
+
+    stream: bool = False
+    """Leave the images of a folder or a table in their files, and decode them as they are needed,
+    in views as Inception sees them; ImageNet and WebVision are always read so."""
+
+    imagenet: str | None = None
+    """Folder of ImageNet, on whose validation images WebVision's students are judged too."""
 
     skip_bad: bool = False
     """Go on without images that cannot be decoded, and list them."""
@@ -175,6 +182,9 @@ class MachineConfig:
     compile: Choice = "auto"
     """Compile the student, where that is faster here and the run is long enough."""
 
+    workers: int | None = None
+    """Processes that decode images which are streamed; by default one for each core but one."""
+
     checkpoint_seconds: float = 30.0
     """Write a checkpoint when an epoch ends and the last one is at least this old."""
 
@@ -187,7 +197,8 @@ class TrainConfig:
     """A training run, whole."""
 
     data: str
-    """digits, fashion-mnist, cifar10, cifar100, a folder of images or a CSV or Parquet file."""
+    """digits, fashion-mnist, cifar10, cifar100, imagenet, webvision, webvision-mini, a folder of
+    images or of shards, or a CSV or Parquet file."""
 
     seed: int = 0
     files: FilesConfig = field(default_factory=FilesConfig)
@@ -209,6 +220,7 @@ class TrainConfig:
             ("clean-count", self.labels.clean_count, 1),
             ("width", self.student.width, 1),
             ("depth", self.student.depth, 1),
+            ("workers", self.machine.workers, 0),
         ):
             if value is not None and value < least:
                 raise MentorNetError(f"{name} must be ≥ {least}, got {value}")

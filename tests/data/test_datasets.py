@@ -192,8 +192,8 @@ def test_missing_or_broken_fashion_mnist(tmp_path: Path) -> None:
 
 
 BAD_IMAGES = [
-    ({"pixels": torch.zeros(2, 8, 8, dtype=torch.uint8)}, "shape (N, C, H, W)"),
-    ({"pixels": torch.zeros(2, 1, 8, 8)}, "pixels must be uint8"),
+    ({"source": torch.zeros(2, 8, 8, dtype=torch.uint8)}, "shape (N, C, H, W)"),
+    ({"source": torch.zeros(2, 1, 8, 8)}, "pixels must be uint8"),
     ({"classes": ("only",)}, "at least 2 classes, got 1"),
     ({"given_label": torch.tensor([0, 2])}, "given labels must be in 0–1, got 0 to 2"),
     ({"given_label": torch.tensor([0])}, "got 1 labels and 2 images"),
@@ -206,7 +206,7 @@ BAD_IMAGES = [
 @pytest.mark.parametrize(("change", "message"), BAD_IMAGES)
 def test_images_that_cannot_be(change: dict[str, object], message: str) -> None:
     columns: dict[str, object] = {
-        "pixels": torch.randint(9, (2, 1, 8, 8), generator=generator(0), dtype=torch.uint8),
+        "source": torch.randint(9, (2, 1, 8, 8), generator=generator(0), dtype=torch.uint8),
         "given_label": torch.tensor([0, 1]),
         "classes": ("a", "b"),
     }

@@ -15,6 +15,7 @@ from mentornet.cli.mentors import Mentors
 from mentornet.cli.plot import Plot
 from mentornet.cli.predict import Predict
 from mentornet.cli.reproduce import Reproduce
+from mentornet.cli.shards import Shards
 from mentornet.cli.train import Train
 from mentornet.version import __version__
 
@@ -31,6 +32,7 @@ class Command(Protocol):
 COMMANDS: dict[str, type[Command]] = {
     "train": Train,
     "predict": Predict,
+    "shards": Shards,
     "demo": Demo,
     "fit-mentor": FitMentor,
     "learn-mentor": LearnMentor,

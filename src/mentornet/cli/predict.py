@@ -6,13 +6,17 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import torch
 import tyro
+from torch import Tensor, nn
 
 from mentornet.cli.watch import RunWatch, console
 from mentornet.data import read_images
+from mentornet.data.fetching import Fetcher, default_workers
 from mentornet.data.image_folder import images_below
+from mentornet.data.streamed import LooseFiles
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
 from mentornet.training import RunFolder, load_student, predict
@@ -52,6 +56,23 @@ class Predict:
         student = load_student(folder, best=self.best)
         about = folder.about()
         paths = _found(self.images)
+        if about.get("streamed"):
+            kept, chances = self._of_views(paths, student, about["height"])
+        else:
+            kept, chances = self._of_images(paths, student, about)
+        if not kept:
+            raise MentorNetError("none of the images could be read")
+        table = _table(kept, chances.tolist(), about["classes"])
+        if self.out is None:
+            print(table, end="")
+        else:
+            write_text(self.out, table)
+            console().print(f"wrote {self.out}: {len(kept)} images")
+
+    def _of_images(
+        self, paths: list[Path], student: nn.Module, about: dict[str, Any]
+    ) -> tuple[list[Path], Tensor]:
+        """Which could be read, and the probabilities, as from images in memory."""
         with RunWatch() as watch:
             read = read_images(
                 paths, size=about["height"], channels=about["channels"],
@@ -59,15 +80,20 @@ class Predict:
             )  # fmt: skip
         for error in read.skipped:
             console(stderr=True).print(f"skipped {error}")
-        if not len(read.kept):
-            raise MentorNetError("none of the images could be read")
         kept = [paths[place] for place in read.kept.tolist()]
-        table = _table(kept, predict(student, read.pixels).tolist(), about["classes"])
-        if self.out is None:
-            print(table, end="")
-        else:
-            write_text(self.out, table)
-            console().print(f"wrote {self.out}: {len(kept)} images")
+        return kept, predict(student, read.pixels) if kept else torch.empty(0)
+
+    def _of_views(
+        self, paths: list[Path], student: nn.Module, side: int
+    ) -> tuple[list[Path], Tensor]:
+        """The same for a student that was trained on streamed images, in the views it knows."""
+        names = [f"{path.absolute()}" for path in paths]
+        fetcher = Fetcher(default_workers(), skip_bad=self.skip_bad)
+        chances = predict(student, LooseFiles(Path("/"), names, side), fetcher=fetcher)
+        for name, reason in fetcher.bad.items():
+            console(stderr=True).print(f"skipped {name} cannot be read as an image: {reason}")
+        kept = [place for place, name in enumerate(names) if name not in fetcher.bad]
+        return [paths[place] for place in kept], chances[kept]
 
 
 def _found(named: tuple[Path, ...]) -> list[Path]:

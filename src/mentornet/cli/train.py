@@ -40,8 +40,8 @@ class Train:
     """
 
     data: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="DATA")]
-    """digits, fashion-mnist, cifar10, cifar100, a folder of images (train/<class>/…) or a CSV or
-    Parquet file (path, label, …)."""
+    """digits, fashion-mnist, cifar10, cifar100, imagenet, webvision, webvision-mini, a folder of
+    images (train/<class>/…) or of shards, or a CSV or Parquet file (path, label, …)."""
 
     out: Path
     """The run's folder: config, metrics, records, checkpoints, summary and curves."""

@@ -26,10 +26,12 @@ from mentornet.data.noise import (
 )
 from mentornet.data.progress import Progress
 from mentornet.data.reading import read_images
-from mentornet.data.sources import DATASETS, load_data
+from mentornet.data.sources import CLEAN, DATASETS, NAMES, load_data
 
 __all__ = [
+    "CLEAN",
     "DATASETS",
+    "NAMES",
     "NOISES",
     "Batch",
     "Images",

@@ -19,7 +19,16 @@ from mentornet.errors import MentorNetError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["Packed", "UnreadableImage", "check_shape", "decode", "opened", "quiet", "read_image"]
+__all__ = [
+    "Packed",
+    "UnreadableImage",
+    "check_shape",
+    "decode",
+    "opened",
+    "quiet",
+    "read_image",
+    "upright",
+]
 
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM", "JPEG2000", "AVIF")
 """What is opened. Pillow knows more, some of which start other programs (EPS: Ghostscript)."""
@@ -73,11 +82,11 @@ def read_image(path: Path, *, size: int, channels: int) -> Tensor:
 
 def decode(source: Path | Packed, size: int, channels: int) -> Tensor:
     """`read_image` for use inside `quiet`, from any thread."""
-    from PIL import Image, ImageOps
+    from PIL import Image
 
     with opened(source) as image:
         image.draft(None, (2 * size, 2 * size))  # a large JPEG need not be decoded in full
-        coloured = _grey_or_colour(ImageOps.exif_transpose(image), "L" if channels == 1 else "RGB")
+        coloured = upright(image, "L" if channels == 1 else "RGB")
         side = min(coloured.size)
         left, top = (coloured.width - side) // 2, (coloured.height - side) // 2
         square = coloured.crop((left, top, left + side, top + side))
@@ -120,10 +129,14 @@ def check_shape(size: int, channels: int) -> None:
         raise MentorNetError(f"channels must be 1 (grey) or 3 (colour), got {channels}")
 
 
-def _grey_or_colour(image: Image, mode: str) -> Image:
-    """The image in `mode`, L or RGB: 16 bits become 8, what is transparent becomes white."""
+def upright(image: Image, mode: str) -> Image:
+    """The image in `mode`, L or RGB, turned as its EXIF says: 16 bits become 8, what is
+    transparent becomes white, and of what moves the first picture is taken.
+    """
     from PIL.Image import alpha_composite, fromarray, new
+    from PIL.ImageOps import exif_transpose
 
+    image = exif_transpose(image)
     if image.mode.startswith("I"):
         wide = np.asarray(image).astype(np.int64).clip(0, 65535)
         return fromarray(((wide + 128) // 257).astype(np.uint8)).convert(mode)

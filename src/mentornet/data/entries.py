@@ -1,4 +1,4 @@
-"""Images that are listed, in folders or in a table, and then read all at once."""
+"""Images that are listed, in folders or in a table, and then read all at once or streamed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from mentornet.data.holdout import hold_out
 from mentornet.data.images import Images, Splits
 from mentornet.data.progress import Progress
 from mentornet.data.reading import SMALLEST, Decoded, read_images, survey
+from mentornet.data.streamed import SIDE, LooseFiles, Streamed
 from mentornet.errors import MentorNetError
 
 __all__ = ["PARTS", "VALIDATION", "Entry", "read_entries"]
@@ -47,6 +48,7 @@ def read_entries(
     *,
     size: int | None = None,
     skip_bad: bool = False,
+    stream: Path | None = None,
     on_progress: Progress | None = None,
     notes: Sequence[str] = (),
 ) -> Splits:
@@ -61,12 +63,15 @@ def read_entries(
         classes: the K class names.
         size: height and width; as `survey` finds for the training images, if left out.
         skip_bad: leave out images that cannot be read, and say so in the notes.
+        stream: leave the images in their files, below this folder by their names.
         on_progress: called after each image.
         notes: what the caller wants the user told as well.
     """
     if size is not None and size < SMALLEST:
         raise MentorNetError(f"image size must be at least {SMALLEST} pixels, got {size}")
     entries = sorted(entries, key=lambda entry: PARTS.index(entry.part))
+    if stream is not None:
+        return _splits(_streamed(entries, classes, stream, size or SIDE), [*notes])
     proposed, channels = survey([entry.file for entry in entries if entry.part == "train"])
     files = [entry.file for entry in entries]
     decoded = read_images(files, size or proposed, channels, skip_bad, on_progress)
@@ -82,7 +87,21 @@ def read_entries(
     return _splits(parts, notes)
 
 
-def _images(pixels: Tensor, entries: Sequence[Entry], classes: tuple[str, ...]) -> Images:
+def _streamed(
+    entries: Sequence[Entry], classes: tuple[str, ...], folder: Path, side: int
+) -> dict[str, Images]:
+    parts = {}
+    for part in PARTS:
+        members = [entry for entry in entries if entry.part == part]
+        if members:
+            names = [entry.name for entry in members]
+            parts[part] = _images(LooseFiles(folder.absolute(), names, side), members, classes)
+    return parts
+
+
+def _images(
+    pixels: Tensor | Streamed, entries: Sequence[Entry], classes: tuple[str, ...]
+) -> Images:
     given = [entry.given_label for entry in entries]
     true = [entry.true_label for entry in entries if entry.true_label is not None]
     images = Images(

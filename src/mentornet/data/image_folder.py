@@ -11,7 +11,7 @@ from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 from mentornet.names import check_keys
 
-__all__ = ["images_below", "load_image_folder"]
+__all__ = ["images_below", "load_image_folder", "named_as_image"]
 
 SUFFIXES = {
     ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp",
@@ -25,6 +25,7 @@ def load_image_folder(
     *,
     size: int | None = None,
     skip_bad: bool = False,
+    stream: bool = False,
     on_progress: Progress | None = None,
 ) -> Splits:
     """The images below `folder`, their classes named by the folders they are in.
@@ -38,6 +39,7 @@ def load_image_folder(
         size: height and width; if left out, the median shorter side of 100 training images,
             held within 8 … 224.
         skip_bad: leave out images that cannot be read.
+        stream: leave them in their files; nothing is read before training needs it.
         on_progress: called after each image.
 
     Returns:
@@ -61,6 +63,7 @@ def load_image_folder(
         classes,
         size=size,
         skip_bad=skip_bad,
+        stream=folder if stream else None,
         on_progress=on_progress,
         notes=[note for home in homes.values() for note in _strays(home)],
     )
@@ -104,7 +107,7 @@ def _entries(
 
 
 def _strays(home: Path) -> list[str]:
-    strays = [path for path in home.iterdir() if _named_as_image(path.name) and path.is_file()]
+    strays = [path for path in home.iterdir() if named_as_image(path.name) and path.is_file()]
     return [f"{len(strays)} images directly in {home} have no class: left out"] if strays else []
 
 
@@ -120,9 +123,10 @@ def images_below(folder: Path) -> list[Path]:
     found = []
     for home, inner, files in os.walk(folder):
         inner[:] = [name for name in inner if not name.startswith(".")]
-        found += [Path(home, name) for name in files if _named_as_image(name)]
+        found += [Path(home, name) for name in files if named_as_image(name)]
     return sorted(found)
 
 
-def _named_as_image(name: str) -> bool:
+def named_as_image(name: str) -> bool:
+    """Whether a file of that name counts as an image."""
     return Path(name).suffix.lower() in SUFFIXES and not name.startswith(".")

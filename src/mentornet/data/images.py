@@ -1,12 +1,15 @@
-"""Labelled images in memory: what every dataset is read into."""
+"""Labelled images: what every dataset is read into."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
+from mentornet.data.streamed import Streamed
 from mentornet.errors import MentorNetError
 
 __all__ = ["Images", "Splits"]
@@ -17,7 +20,8 @@ class Images:
     """N images with their labels.
 
     Attributes:
-        pixels: `(N, C, H, W)`, uint8.
+        source: the pixels, `(N, C, H, W)`, uint8; or where to find them, where they do not fit in
+            memory.
         given_label: `(N,)`, int64 in 0 … K−1, right or wrong.
         classes: the K class names.
         true_label: `(N,)`, where it is known.
@@ -25,7 +29,7 @@ class Images:
         paths: what the user calls each image, N of them, where they came as files.
     """
 
-    pixels: Tensor
+    source: Tensor | Streamed
     given_label: Tensor
     classes: tuple[str, ...]
     true_label: Tensor | None = None
@@ -33,10 +37,10 @@ class Images:
     paths: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.pixels.ndim != 4 or self.pixels.dtype != torch.uint8:
+        if len(self.source.shape) != 4 or self.source.dtype != torch.uint8:
             raise MentorNetError(
                 "pixels must be uint8 of shape (N, C, H, W), "
-                f"got {self.pixels.dtype} of shape {tuple(self.pixels.shape)}"
+                f"got {self.source.dtype} of shape {tuple(self.source.shape)}"
             )
         if len(self.classes) < 2:
             raise MentorNetError(f"a classifier needs at least 2 classes, got {len(self.classes)}")
@@ -64,13 +68,35 @@ class Images:
 
     def __len__(self) -> int:
         """N."""
-        return len(self.pixels)
+        return len(self.source)
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """(C, H, W)."""
-        _, channels, height, width = self.pixels.shape
+        _, channels, height, width = self.source.shape
         return channels, height, width
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the pixels stay in files until a step needs them."""
+        return isinstance(self.source, Streamed)
+
+    @property
+    def pixels(self) -> Tensor:
+        """`(N, C, H, W)`, uint8; an error where they are not in memory."""
+        if isinstance(self.source, Streamed):
+            raise MentorNetError("these images are streamed, and here they must be in memory")
+        return self.source
+
+    def fingerprint(self) -> bytes:
+        """Changes with the images, their classes and their given labels."""
+        content = hashlib.sha256("\n".join(self.classes).encode())
+        if isinstance(self.source, Streamed):
+            content.update(self.source.fingerprint())
+        else:
+            content.update(self.source.contiguous().numpy().data)
+        content.update(self.given_label.contiguous().numpy().data)
+        return content.digest()
 
     def rows(self, index: Tensor | slice) -> Images:
         """The images at `index`: a slice, whole numbers, or one bool an image."""
@@ -79,7 +105,7 @@ class Images:
             paths = tuple(paths[place] for place in torch.arange(len(self))[index].tolist())
         return replace(
             self,
-            pixels=self.pixels[index],
+            source=self.source[index],
             given_label=self.given_label[index],
             true_label=None if self.true_label is None else self.true_label[index],
             paths=paths,
@@ -109,9 +135,11 @@ class Splits:
         test: what it is judged on, clean as far as anyone knows.
         validation: what choices may be made on, where the data has such a part.
         notes: lines worth telling the user, such as images that were left out.
+        further: other images that the student is judged on too, by name.
     """
 
     train: Images
     test: Images
     validation: Images | None = None
     notes: tuple[str, ...] = ()
+    further: Mapping[str, Images] = field(default_factory=dict)

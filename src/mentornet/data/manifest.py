@@ -24,6 +24,7 @@ def load_manifest(
     *,
     size: int | None = None,
     skip_bad: bool = False,
+    stream: bool = False,
     on_progress: Progress | None = None,
 ) -> Splits:
     """The images that a `.csv` (UTF-8, commas) or `.parquet` file lists, one row an image.
@@ -42,6 +43,7 @@ def load_manifest(
         size: height and width; if left out, the median shorter side of 100 training images,
             held within 8 … 224.
         skip_bad: leave out images that are missing or cannot be read.
+        stream: leave them in their files; nothing is read before training needs it.
         on_progress: called after each image.
 
     Returns:
@@ -72,8 +74,9 @@ def load_manifest(
         for row, part in zip(rows, parts, strict=True)
     ]
     return read_entries(
-        entries, classes, size=size, skip_bad=skip_bad, on_progress=on_progress, notes=notes
-    )
+        entries, classes, size=size, skip_bad=skip_bad, on_progress=on_progress, notes=notes,
+        stream=path.parent if stream else None,
+    )  # fmt: skip
 
 
 def _part(row: Row) -> str:

@@ -115,5 +115,6 @@ def _check_memory(count: int, size: int, channels: int) -> None:
     if needed > memory:
         raise MentorNetError(
             f"{count} images of {channels} × {size} × {size} need {needed / 1e9:.1f} GB, "
-            f"and this machine has {memory / 1e9:.1f} GB; choose a smaller --image-size"
+            f"and this machine has {memory / 1e9:.1f} GB; choose a smaller --image-size "
+            "or --stream"
         )

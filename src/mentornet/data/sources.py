@@ -11,14 +11,18 @@ from mentornet.data.cifar_archive import fetch_cifar
 from mentornet.data.digits import load_digits
 from mentornet.data.fashion_mnist import load_fashion_mnist
 from mentornet.data.image_folder import load_image_folder
+from mentornet.data.imagenet import load_imagenet
 from mentornet.data.images import Splits
 from mentornet.data.manifest import load_manifest
 from mentornet.data.places import cache_folder, data_folders
 from mentornet.data.progress import Progress
+from mentornet.data.shards import has_shards, load_shards
+from mentornet.data.streamed import SIDE
+from mentornet.data.webvision import load_webvision
 from mentornet.errors import MentorNetError
 from mentornet.names import did_you_mean
 
-__all__ = ["DATASETS", "load_data"]
+__all__ = ["CLEAN", "DATASETS", "load_data"]
 
 
 def load_data(
@@ -28,30 +32,48 @@ def load_data(
     mirror: str | None = None,
     size: int | None = None,
     skip_bad: bool = False,
+    stream: bool = False,
+    imagenet: Path | None = None,
     on_progress: Progress | None = None,
 ) -> Splits:
     """The data that `source` names, ready to train on.
 
     Args:
         source: a name in `DATASETS`, or the path of a folder of images (`load_image_folder`) or
-            of a `.csv` or `.parquet` manifest (`load_manifest`). A folder that is called like a
-            dataset is `./digits`.
+            of shards (`load_shards`), or of a `.csv` or `.parquet` manifest (`load_manifest`). A
+            folder that is called like a dataset is `./digits`.
         folder: of Fashion-MNIST's or CIFAR's files. Without it CIFAR is looked for in the folder
             that MENTORNET_DATA names and in the cache, and else downloaded into the cache.
         mirror: where to download CIFAR from, as in `fetch_cifar`.
-        size: height and width that the images of a folder or a manifest are brought to.
-        skip_bad: leave out images of a folder or a manifest that cannot be read.
+        size: height and width that the images of a folder or a manifest are brought to, and of
+            the views of what is streamed.
+        skip_bad: leave out images of a folder or a manifest that cannot be read; where they are
+            streamed, a grey one stands in for each.
+        stream: leave the images of a folder or a manifest in their files.
+        imagenet: folder of ImageNet, for WebVision.
         on_progress: called while files are downloaded and images are read.
     """
-    if source in DATASETS:
-        _refuse(source, size=size, skip_bad=skip_bad)
+    if source in LARGE:
+        _refuse(source, mirror=mirror)
+        if source == "imagenet":
+            _refuse(source, imagenet=imagenet)
+        home = folder or _home_of(source)
+        splits = LARGE[source](home, imagenet, size or SIDE, on_progress)
+    elif source in DATASETS:
+        _refuse(source, size=size, skip_bad=skip_bad, stream=stream, imagenet=imagenet)
         splits = DATASETS[source](folder, mirror, on_progress)
     else:
         path = Path(source).expanduser()
         _check_exists(source, path)
-        _refuse(source, folder=folder, mirror=mirror)
-        load = load_image_folder if path.is_dir() else load_manifest
-        splits = load(path, size=size, skip_bad=skip_bad, on_progress=on_progress)
+        _refuse(source, folder=folder, mirror=mirror, imagenet=imagenet)
+        if path.is_dir() and has_shards(path):
+            _refuse(source, stream=stream)
+            splits = load_shards(path, side=size, on_progress=on_progress)
+        else:
+            load = load_image_folder if path.is_dir() else load_manifest
+            splits = load(
+                path, size=size, skip_bad=skip_bad, stream=stream, on_progress=on_progress
+            )
     if len(splits.train.given_label.unique()) < 2:
         raise MentorNetError(f"the training images of {source} are of one class only")
     if not len(splits.test):
@@ -101,6 +123,46 @@ DATASETS: dict[str, Callable[[Path | None, str | None, Progress | None], Splits]
 }
 """Loaders by name; each takes the folder, the mirror and the progress of `load_data`."""
 
+Large = Callable[[Path, Path | None, int, Progress | None], Splits]
+
+
+def _imagenet(
+    folder: Path, imagenet: Path | None, side: int, on_progress: Progress | None
+) -> Splits:
+    del imagenet  # it is the folder
+    return load_imagenet(folder, side=side, on_progress=on_progress)
+
+
+def _webvision(
+    mini: bool, folder: Path, imagenet: Path | None, side: int, on_progress: Progress | None
+) -> Splits:
+    return load_webvision(folder, mini=mini, imagenet=imagenet, side=side, on_progress=on_progress)
+
+
+LARGE: dict[str, Large] = {
+    "imagenet": _imagenet,
+    "webvision": partial(_webvision, False),
+    "webvision-mini": partial(_webvision, True),
+}
+"""What is streamed, from the folder that --folder names or that is called so in MENTORNET_DATA."""
+
+CLEAN = (*DATASETS, "imagenet")
+"""Datasets whose labels count as true, as they ship."""
+
+
+NAMES = (*DATASETS, *LARGE)
+
+
+def _home_of(source: str) -> Path:
+    name = source.removesuffix("-mini")
+    for place in data_folders():
+        if (place / name).is_dir():
+            return place / name
+    raise MentorNetError(
+        f"{source} is not downloaded for you; name its folder with --folder, or put it at "
+        f"{name} in the folder that MENTORNET_DATA names"
+    )
+
 
 def _refuse(source: str, **options: object) -> None:
     """An option that the source has no use for is a mistake, not to be passed over."""
@@ -114,6 +176,6 @@ def _refuse(source: str, **options: object) -> None:
 def _check_exists(source: str, path: Path) -> None:
     if not path.exists():
         raise MentorNetError(
-            f"unknown data {source!r}; {did_you_mean(source, DATASETS)}. A path of your own must "
-            "lead to a folder of images or to a .csv or .parquet file"
+            f"unknown data {source!r}; {did_you_mean(source, NAMES)}. A path of your own must "
+            "lead to a folder of images or shards, or to a .csv or .parquet file"
         )

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from lightning_fabric import Fabric
-from torch import nn
+from torch import Tensor, nn
 
 from mentornet.config import MachineConfig, OptimiserConfig
-from mentornet.data import standardise
+from mentornet.data.fetching import Fetcher, default_workers
 from mentornet.errors import MentorNetError
 from mentornet.methods import Supervision
 from mentornet.randomness import generator
-from mentornet.ranks import world_size
+from mentornet.ranks import Ranks, world_size
 from mentornet.students import Pair, check_student, make_student, synced
+from mentornet.training.batches import Batches, InMemoryBatches, StreamedBatches
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 
-__all__ = ["compiled", "fresh_student", "make_fabric", "make_sgd"]
+__all__ = ["compiled", "fresh_student", "make_batches", "make_fabric", "make_sgd"]
 
 _OTHER = 4  # stream of randomness
 _SEEN_BEFORE = 2000  # images that a student may look at before it is trained
@@ -47,8 +49,36 @@ def make_fabric(machine: MachineConfig, run: RunFolder | None) -> Fabric:
     return fabric
 
 
-def fresh_student(prepared: Prepared, *, smallest_batch: int) -> nn.Module:
-    """The student at its start, tried on a batch of that size and shown some images."""
+def make_batches(prepared: Prepared, device: torch.device, ranks: Ranks) -> Batches:
+    """The batches of the training images, from memory or from files."""
+    config, train = prepared.config, prepared.train
+    optimiser, machine = config.optimiser, config.machine
+    assert optimiser.batch_size is not None
+    common: dict[str, Any] = {
+        "seed": config.seed, "device": device, "channels_last": machine.channels_last == "on",
+        "ranks": ranks,
+    }  # fmt: skip
+    if not train.streamed:
+        padding = optimiser.padding if optimiser.augment else None
+        return InMemoryBatches(train, optimiser.batch_size, padding=padding, **common)
+    workers = default_workers() if machine.workers is None else machine.workers
+    fetcher = Fetcher(workers, skip_bad=config.files.skip_bad)
+    augmented = bool(optimiser.augment)
+    return StreamedBatches(
+        train, optimiser.batch_size, augmented=augmented, fetcher=fetcher, **common
+    )
+
+
+def fresh_student(
+    prepared: Prepared, shown: Callable[[int], Tensor], *, smallest_batch: int
+) -> nn.Module:
+    """The student at its start, tried on a batch of that size.
+
+    Args:
+        prepared: what it is for.
+        shown: gives the first so many training images, to a student that wants to see some.
+        smallest_batch: that it will be trained on.
+    """
     config, train = prepared.config, prepared.train
     assert config.student.student is not None
     sizes = {**config.student.sizes}
@@ -65,7 +95,7 @@ def fresh_student(prepared: Prepared, *, smallest_batch: int) -> nn.Module:
     check_student(students[0], train.shape, len(train.classes), batch_size=smallest_batch)
     student: Any = students[0] if len(students) == 1 else Pair(*students)
     if hasattr(student, "prepare"):
-        student.prepare(standardise(train.pixels[:_SEEN_BEFORE]))
+        student.prepare(shown(_SEEN_BEFORE))
     if world_size() > 1:
         student = synced(student)
     if config.machine.channels_last == "on":

@@ -1,23 +1,33 @@
 """Which samples a step sees, and as what: order, augmentation, standardisation.
 
 Every draw depends on the seed and the epoch only, so a run that goes on from the end of an
-epoch sees just what it would have seen.
+epoch sees just what it would have seen, whatever the number of processes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from mentornet.data import Batch, Images, augment, standardise
+from mentornet.data.fetching import Fetcher, Wanted
+from mentornet.data.streamed import Streamed
+from mentornet.data.views import COLOUR_DRAWS, VIEW_DRAWS, distort, scaled
 from mentornet.randomness import generator
 from mentornet.ranks import Ranks
 
-__all__ = ["Batches", "eval_batches", "steps_per_epoch"]
+__all__ = ["Batches", "InMemoryBatches", "StreamedBatches", "eval_batches", "steps_per_epoch"]
 
 _ORDER, _AUGMENT = 1, 2  # streams of randomness
+_EVAL_PIXELS = 500 * 64 * 64  # of a batch that is only judged
+_EVAL_MOST = 500
+
+Share = tuple[Tensor, slice]
+"""The samples of a whole batch, and which of them are ours."""
 
 
 def steps_per_epoch(count: int, batch_size: int) -> int:
@@ -25,7 +35,7 @@ def steps_per_epoch(count: int, batch_size: int) -> int:
     return -(-count // batch_size)
 
 
-class Batches:
+class Batches(ABC):
     """An epoch at a time: all samples in a random order, in batches of equal size (±1).
 
     (Batches of equal size have no tail of a few samples, which batch norm would not bear.)
@@ -34,7 +44,57 @@ class Batches:
         images: the training images.
         batch_size: B, at most.
         seed: of order and augmentation.
-        padding: of the random windows; None for no augmentation. Colour images are flipped too.
+        device: where the batches are made.
+        channels_last: the memory order of the images.
+        ranks: the processes that share each batch; one gets its part of it.
+    """
+
+    def __init__(
+        self,
+        images: Images,
+        batch_size: int,
+        *,
+        seed: int,
+        device: torch.device | str = "cpu",
+        channels_last: bool = False,
+        ranks: Ranks | None = None,
+    ) -> None:
+        self.ranks = ranks or Ranks()
+        self.seed, self.device, self.count = seed, device, len(images)
+        self.given_label = images.given_label.to(device)
+        self.steps = steps_per_epoch(len(images), batch_size)
+        self.memory_format = torch.channels_last if channels_last else torch.preserve_format
+        self.fetcher: Fetcher | None = None
+
+    def epoch(self, epoch: int) -> Iterator[Batch]:
+        """The batches of that epoch."""
+        order = torch.randperm(self.count, generator=generator(self.seed, _ORDER, epoch))
+        shares = [(part, self.ranks.share(len(part))) for part in order.tensor_split(self.steps)]
+        for (samples, mine), images in zip(shares, self._images(epoch, shares), strict=True):
+            whole = samples.to(self.device)
+            part = whole[mine]
+            shared = None
+            if not self.ranks.alone:
+                shared = Batch(whole, images[:0], self.given_label[whole])
+            yield Batch(part, images, self.given_label[part], shared)
+
+    @abstractmethod
+    def _images(self, epoch: int, shares: Sequence[Share]) -> Iterator[Tensor]:
+        """Our images of each batch, as the student sees them."""
+
+    @abstractmethod
+    def judged(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
+        """Images as the student sees them at test time, in order, some at a time."""
+
+
+class InMemoryBatches(Batches):
+    """Small images, in memory: random windows, flips of colour images, mean 0 and variance 1.
+
+    Args:
+        images: the training images.
+        batch_size: B, at most.
+        seed: of order and augmentation.
+        padding: of the random windows; None for no augmentation.
         device: where the batches are made.
         channels_last: the memory order of the images.
         ranks: the processes that share each batch; one gets its part of it.
@@ -51,37 +111,116 @@ class Batches:
         channels_last: bool = False,
         ranks: Ranks | None = None,
     ) -> None:
-        self.ranks = ranks or Ranks()
-        self.seed, self.padding, self.device = seed, padding, device
+        super().__init__(
+            images, batch_size, seed=seed, device=device, channels_last=channels_last, ranks=ranks
+        )
+        self.padding, self.flip = padding, images.shape[0] == 3
         self.pixels = images.pixels.to(device)
-        self.given_label = images.given_label.to(device)
-        self.steps = steps_per_epoch(len(images), batch_size)
-        self.flip = images.shape[0] == 3
-        self.memory_format = torch.channels_last if channels_last else torch.preserve_format
 
-    def epoch(self, epoch: int) -> Iterator[Batch]:
-        """The batches of that epoch."""
-        order = torch.randperm(len(self.pixels), generator=generator(self.seed, _ORDER, epoch))
+    def _images(self, epoch: int, shares: Sequence[Share]) -> Iterator[Tensor]:
         draws = generator(self.seed, _AUGMENT, epoch)
-        for whole in order.to(self.device).tensor_split(self.steps):
-            mine = self.ranks.share(len(whole))
-            part = whole[mine]
-            pixels = self.pixels[part]
+        for samples, mine in shares:
+            pixels = self.pixels[samples[mine].to(self.device)]
             if self.padding is not None:
                 pixels = augment(
                     pixels, generator=draws, padding=self.padding, flip=self.flip,
-                    part=(mine, len(whole)),
+                    part=(mine, len(samples)),
                 )  # fmt: skip
-            images = standardise(pixels).to(memory_format=self.memory_format)
-            shared = None
-            if not self.ranks.alone:
-                shared = Batch(whole, images[:0], self.given_label[whole])
-            yield Batch(part, images, self.given_label[part], shared)
+            yield standardise(pixels).to(memory_format=self.memory_format)
+
+    def judged(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
+        for images in eval_batches(pixels, self.device):
+            yield images.to(memory_format=self.memory_format)
+
+
+class StreamedBatches(Batches):
+    """Large photographs, decoded by worker processes as they are needed: see `data.views`.
+
+    Args:
+        images: the training images.
+        batch_size: B, at most.
+        seed: of order and augmentation.
+        augmented: random views; if not, the middle of every image.
+        fetcher: who decodes.
+        device: where the batches are made.
+        channels_last: the memory order of the images.
+        ranks: the processes that share each batch; one gets its part of it.
+    """
+
+    def __init__(
+        self,
+        images: Images,
+        batch_size: int,
+        *,
+        seed: int,
+        augmented: bool,
+        fetcher: Fetcher,
+        device: torch.device | str = "cpu",
+        channels_last: bool = False,
+        ranks: Ranks | None = None,
+    ) -> None:
+        super().__init__(
+            images, batch_size, seed=seed, device=device, channels_last=channels_last, ranks=ranks
+        )
+        assert isinstance(images.source, Streamed)
+        self.source, self.augmented, self.fetcher = images.source, augmented, fetcher
+        self._fetch = fetcher.fetch
+
+    def _images(self, epoch: int, shares: Sequence[Share]) -> Iterator[Tensor]:
+        draws = generator(self.seed, _AUGMENT, epoch)
+        colours: deque[Tensor] = deque()
+
+        def wanted() -> Iterator[Wanted]:
+            for samples, mine in shares:
+                places, views = self.source.places(samples[mine].tolist()), None
+                if self.augmented:
+                    drawn = torch.rand(
+                        len(samples), VIEW_DRAWS + COLOUR_DRAWS, generator=draws,
+                        dtype=torch.float64,
+                    )[mine]  # fmt: skip
+                    views = drawn[:, :VIEW_DRAWS].contiguous()
+                    colours.append(drawn[:, VIEW_DRAWS:])
+                yield Wanted(places, self.source.side, views)
+
+        for pixels in self._fetch(wanted()):
+            images = scaled(pixels.to(self.device, non_blocking=True))
+            if self.augmented:
+                images = distort(images, colours.popleft())
+            yield (2 * images - 1).contiguous(memory_format=self._order)
+
+    @property
+    def _order(self) -> torch.memory_format:
+        plain = self.memory_format == torch.preserve_format
+        return torch.contiguous_format if plain else self.memory_format
+
+    def judged(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
+        for images in eval_batches(pixels, self.device, self.fetcher):
+            yield images.contiguous(memory_format=self._order)
 
 
 def eval_batches(
-    pixels: Tensor, batch_size: int, device: torch.device | str = "cpu"
+    pixels: Tensor | Streamed, device: torch.device | str = "cpu", fetcher: Fetcher | None = None
 ) -> Iterator[Tensor]:
-    """Images as the student sees them at test time, in order."""
-    for part in pixels.split(batch_size):
-        yield standardise(part.to(device))
+    """Images as a student sees them at test time, in order, some at a time.
+
+    Args:
+        pixels: uint8 `(N, C, H, W)`, or where to find them.
+        device: where the batches are made.
+        fetcher: who decodes them, where they are not in memory.
+    """
+    size = eval_size(pixels)
+    if not isinstance(pixels, Streamed):
+        for part in pixels.split(size):
+            yield standardise(part.to(device))
+        return
+    wanted = (
+        Wanted(pixels.places(range(start, min(start + size, len(pixels)))), pixels.side)
+        for start in range(0, len(pixels), size)
+    )
+    for part in (fetcher or Fetcher(0)).fetch(wanted):
+        yield 2 * scaled(part.to(device)) - 1
+
+
+def eval_size(pixels: Tensor | Streamed) -> int:
+    """How many images `eval_batches` gives at a time."""
+    return max(1, min(_EVAL_MOST, _EVAL_PIXELS // (pixels.shape[2] * pixels.shape[3])))

@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from mentornet.config import read_config
+from mentornet.data.fetching import Fetcher
+from mentornet.data.streamed import Streamed
 from mentornet.errors import MentorNetError
 from mentornet.students import make_student
 from mentornet.training.batches import eval_batches
@@ -34,8 +36,16 @@ def load_student(run: RunFolder, *, best: bool = False) -> nn.Module:
 
 
 @torch.no_grad()
-def predict(student: nn.Module, pixels: Tensor, *, batch_size: int = 500) -> Tensor:
-    """The probabilities of the classes, `(N, K)`, for images `(N, C, H, W)`, uint8."""
+def predict(
+    student: nn.Module, pixels: Tensor | Streamed, *, fetcher: Fetcher | None = None
+) -> Tensor:
+    """The probabilities of the classes, `(N, K)`.
+
+    Args:
+        student: that was trained.
+        pixels: images `(N, C, H, W)`, uint8, or where to find them.
+        fetcher: who decodes them, where they are not in memory.
+    """
     device = next(student.parameters()).device
-    logits = [student(images).float() for images in eval_batches(pixels, batch_size, device)]
+    logits = [student(images).float() for images in eval_batches(pixels, device, fetcher)]
     return torch.cat(logits).softmax(1).cpu()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from torch import Tensor
 from mentornet.config import MachineConfig, TrainConfig, to_toml
 from mentornet.criterion import Verified
 from mentornet.data import (
-    DATASETS,
+    CLEAN,
+    NAMES,
     Images,
     Splits,
     corrupt_images,
@@ -48,6 +50,7 @@ class Prepared:
         method: who supervises.
         verified: what a data-driven mentor learns from.
         notes: what the user should hear.
+        further: what else the student is judged on, by name.
         kept: what was left of the samples, where the method prunes them.
         seconds_before: what that took.
     """
@@ -59,6 +62,7 @@ class Prepared:
     method: Method
     verified: Verified | None
     notes: tuple[str, ...]
+    further: Mapping[str, Images] = field(default_factory=dict)
     kept: Tensor | None = None
     seconds_before: float = 0.0
 
@@ -74,11 +78,9 @@ class Prepared:
         """Changes with anything that the run depends on: data, labels, settings."""
         about = replace(self.config, machine=MachineConfig())
         content = hashlib.sha256(to_toml(about).encode())
-        for images in (self.train, self.test, self.validation):
+        for images in (self.train, self.test, self.validation, *self.further.values()):
             if images is not None:
-                content.update("\n".join(images.classes).encode())
-                for part in (images.pixels, images.given_label):
-                    content.update(part.contiguous().numpy().data)
+                content.update(images.fingerprint())
         if self.verified is not None:
             content.update(self.verified.index.numpy().data)
             content.update(self.verified.is_correct.numpy().data)
@@ -115,7 +117,7 @@ def prepare(
     if len(train.given_label.unique()) < 2:
         raise MentorNetError("all training labels are of one class; there is nothing to tell apart")
     if method.needs_truth and train.true_label is None:
-        if noise is not None or config.data not in DATASETS:
+        if noise is not None or config.data not in CLEAN:
             raise MentorNetError(f"{name} needs true labels, which this data does not have")
         train = replace(train, true_label=train.given_label)  # as they ship, they are clean
     config = resolve(config, train, method=name)
@@ -125,19 +127,23 @@ def prepare(
             f"batch-size must be at most the {len(train)} training images, got {batch_size}"
         )
     found, notes = _verified(config, train, _others(everything, splits))
-    return Prepared(config, train, splits.test, validation, method, found, (*splits.notes, *notes))
+    return Prepared(
+        config, train, splits.test, validation, method, found, (*splits.notes, *notes),
+        further=splits.further,
+    )  # fmt: skip
 
 
 def _absolute(config: TrainConfig) -> TrainConfig:
     """Paths that mean the same from any folder, so that a run can be resumed from there."""
     files, labels = config.files, config.labels
-    data = config.data if config.data in DATASETS else _from_root(config.data)
+    data = config.data if config.data in NAMES else _from_root(config.data)
     folder = None if files.folder is None else _from_root(files.folder)
+    imagenet = None if files.imagenet is None else _from_root(files.imagenet)
     clean = None if labels.clean is None else _from_root(labels.clean)
     return replace(
         config,
         data=data if Path(data).exists() else config.data,
-        files=replace(files, folder=folder),
+        files=replace(files, folder=folder, imagenet=imagenet),
         labels=replace(labels, clean=clean),
     )
 
@@ -183,6 +189,8 @@ def _load(config: TrainConfig, on_progress: Progress | None) -> Splits:
         mirror=files.mirror,
         size=files.image_size,
         skip_bad=files.skip_bad,
+        stream=files.stream,
+        imagenet=None if files.imagenet is None else Path(files.imagenet),
         on_progress=on_progress,
     )
 

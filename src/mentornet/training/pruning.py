@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from mentornet.config import MethodConfig
+from mentornet.data.streamed import Streamed
 from mentornet.errors import MentorNetError
 from mentornet.files import write_bytes
 from mentornet.methods import make_method
 from mentornet.randomness import generator
-from mentornet.training.batches import eval_batches
 from mentornet.training.observer import Observer
 from mentornet.training.preparation import Prepared
 from mentornet.training.trainer import Trainer
@@ -25,7 +25,6 @@ from mentornet.training.trainer import Trainer
 __all__ = ["cross_validated", "prune", "unpruned"]
 
 _FOLDS = 13  # stream of randomness
-_EVAL_BATCH = 500
 
 
 def unpruned(prepared: Prepared) -> Prepared:
@@ -90,7 +89,7 @@ def cross_validated(
         trainer = Trainer(_plain(prepared, stay))
         for epoch in range(trainer.epochs):
             trainer.run_epoch(epoch)
-        found[held] = predicted(trainer, train.pixels[held])
+        found[held] = predicted(trainer, train.source[held])
         took = time.perf_counter() - started
         seconds += took
         if path is not None:
@@ -99,13 +98,12 @@ def cross_validated(
 
 
 @torch.no_grad()
-def predicted(trainer: Trainer, pixels: Tensor) -> Tensor:
+def predicted(trainer: Trainer, pixels: Tensor | Streamed) -> Tensor:
     """P(class | image) of the student as it is, `(N, K)`, on the CPU."""
     trainer.student.eval()
-    memory_format = trainer.batches.memory_format
     parts = [
-        trainer.student(batch.to(memory_format=memory_format)).float().softmax(1).cpu()
-        for batch in eval_batches(pixels, _EVAL_BATCH, trainer.fabric.device)
+        trainer.student(images).float().softmax(1).cpu()
+        for images in trainer.batches.judged(pixels)
     ]
     return torch.cat(parts)
 

@@ -41,9 +41,18 @@ COLOUR = Recipe("fast", epochs=10, batch_size=128, learning_rate=0.2, weight_dec
 epochs, windows cut from 2 pixels of padding do better than from the paper's 4."""
 
 
+LARGE = Recipe(
+    "inception-resnet-v2", epochs=30, batch_size=32, learning_rate=0.05, weight_decay=4e-5,
+    padding=0,
+)  # fmt: skip
+"""Photographs that are streamed, such as ImageNet's (App. E); they are cut, not padded."""
+
+
 def recipe_for(images: Images) -> Recipe:
     """The recipe for data of this kind and size."""
     channels, _, width = images.shape
+    if images.streamed:
+        return LARGE
     if channels == 3 and width >= 24:
         short = max(1, round(50_000 / max(1, len(images)) * COLOUR.epochs))
         return replace(COLOUR, epochs=min(40, max(COLOUR.epochs, short)))

@@ -87,7 +87,8 @@ class RunFolder:
         channels, height, width = images.shape
         about = {
             "classes": list(images.classes), "channels": channels, "height": height,
-            "width": width, "train_images": len(images), "digest": digest,
+            "width": width, "streamed": images.streamed, "train_images": len(images),
+            "digest": digest,
             "threads": torch.get_num_threads(), "job": job(),
         }  # fmt: skip
         write_json(self.data, about)

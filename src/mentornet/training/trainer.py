@@ -24,8 +24,15 @@ from mentornet.randomness import generator, seeded
 from mentornet.ranks import Ranks
 from mentornet.records import Records, write_records
 from mentornet.students import answering
-from mentornet.training.assembly import compiled, fresh_student, make_fabric, make_sgd
-from mentornet.training.batches import Batches, eval_batches
+from mentornet.training.assembly import (
+    compiled,
+    fresh_student,
+    make_batches,
+    make_fabric,
+    make_sgd,
+)
+from mentornet.training.batches import eval_batches
+from mentornet.training.judging import Judgement, judge
 from mentornet.training.observer import Observer, StepFigures
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
@@ -34,7 +41,6 @@ from mentornet.training.schedules import learning_rate
 __all__ = ["DivergedError", "Trainer"]
 
 _DROPOUT = 3  # stream of randomness
-_EVAL_BATCH = 500
 _LOOK_EVERY = 0.2  # seconds between two looks at the figures of a step
 
 
@@ -66,18 +72,15 @@ class Trainer:
         self.run = run if self.ranks.first else None  # one writes for all
         device = self.fabric.device
         train = prepared.train
-        self.batches = Batches(
-            train, optimiser.batch_size, seed=self.config.seed,
-            padding=optimiser.padding if optimiser.augment else None, device=device,
-            channels_last=machine.channels_last == "on", ranks=self.ranks,
-        )  # fmt: skip
+        self.batches = make_batches(prepared, device, self.ranks)
         self.epochs, self.total_steps = _length(optimiser, self.batches.steps)
         self.is_correct = (
             None if train.true_label is None else train.given_label == train.true_label
         )
         self.supervision = prepared.method.start(self._task(device))
         self.supervision.ranks = self.ranks
-        self.module = fresh_student(prepared, smallest_batch=len(train) // self.batches.steps)
+        smallest = len(train) // self.batches.steps
+        self.module = fresh_student(prepared, self._first_images, smallest_batch=smallest)
         sgd = make_sgd(optimiser, self.module, self.supervision)
         self.student, self.optimiser = self.fabric.setup(compiled(self.module, machine), sgd)
         self.records = Records(len(train), device)
@@ -88,6 +91,7 @@ class Trainer:
         self.notes: list[str] = []
         self._best: dict[str, Tensor] = {}
         self._first_bad = torch.tensor(-1, device=device)
+        self._bad = 0
         self._looked = self._saved = time.monotonic()
 
     def _task(self, device: torch.device) -> Task:
@@ -99,6 +103,10 @@ class Trainer:
             seed=self.config.seed, device=device, verified=verified, is_correct=self.is_correct,
             kept=self.prepared.kept,
         )  # fmt: skip
+
+    def _first_images(self, count: int) -> Tensor:
+        pixels = self.prepared.train.source[:count]
+        return torch.cat(list(eval_batches(pixels, fetcher=self.batches.fetcher)))
 
     # The ladder.
 
@@ -179,24 +187,13 @@ class Trainer:
             f"Try a learning-rate below {self.config.optimiser.learning_rate:g}"
         )
 
-    @torch.no_grad()
-    def evaluate(self, images: Images) -> float:
-        """The share of images that the student gets right."""
-        self.student.eval()
-        label = images.given_label if images.true_label is None else images.true_label
-        right, device = 0, self.fabric.device
-        mine = self.ranks.share(len(images))
-        pixels, label = images.pixels[mine], label[mine]
-        batches = eval_batches(pixels, _EVAL_BATCH, device)
-        for batch, wanted in zip(batches, label.split(_EVAL_BATCH), strict=True):
-            logits = self.student(batch.to(memory_format=self.batches.memory_format))
-            if not logits.isfinite().all():
-                self._first_bad = torch.tensor(self.steps_done, device=device)
-                self._check_finite()
-            right += int((logits.argmax(1) == wanted.to(device)).sum())
-        if not self.ranks.alone:
-            right = int(self.ranks.total(torch.tensor(right, device=device)))
-        return right / len(images)
+    def evaluate(self, images: Images) -> Judgement:
+        """How much of the images the student gets right."""
+        judgement = judge(self.student, images, self.batches)
+        if not judgement.finite:
+            self._first_bad = torch.tensor(self.steps_done, device=self.fabric.device)
+            self._check_finite()
+        return judgement
 
     # Between the epochs.
 
@@ -205,15 +202,16 @@ class Trainer:
         started = time.perf_counter()
         self.epochs_done += 1
         test, validation = self.prepared.test, self.prepared.validation
-        accuracy = self.evaluate(test)
-        judged = accuracy if validation is None else self.evaluate(validation)
+        tested = self.evaluate(test)
+        accuracy = tested.accuracy
+        judged = accuracy if validation is None else self.evaluate(validation).accuracy
         records, count = self.records, len(self.prepared.train)
         begun = self.metrics[-1]["step"] if self.metrics else 0
         seen = count * (self.steps_done - begun) / self.batches.steps
         if self.run is not None:
             records.save_losses(self.run.trajectories, self.epochs_done - 1)
             self.run.write_mentors(self.supervision.learned())
-        for text in self.supervision.notes():
+        for text in (*self.supervision.notes(), *self._unreadable()):
             self.notes.append(text)
             self.observer.note(text)
         if judged > self.best_judged:
@@ -228,11 +226,13 @@ class Trainer:
             "train_accuracy": records.fits.float().mean().item(),
             "mean_weight": records.weight.mean().item(),
             "data_used": (records.weight >= 0.5).float().mean().item(),
-            "test_accuracy": accuracy,
+            **tested.named("test"),
             **{name: float(value) for name, value in self.supervision.figures().items()},
         }
         if validation is not None:
             row["validation_accuracy"] = judged
+        for name, images in self.prepared.further.items():
+            row |= self.evaluate(images).named(name)
         found = self.weight_auroc
         if found is not None:
             row["weight_auroc"] = found
@@ -243,6 +243,16 @@ class Trainer:
         if self.run is not None:
             self.run.write_metrics(self.metrics)
         return row
+
+    def _unreadable(self) -> list[str]:
+        """A line on images that could not be decoded, where there are more than before."""
+        bad = {} if self.batches.fetcher is None else self.batches.fetcher.bad
+        found = int(self.ranks.total(torch.tensor(len(bad), device=self.fabric.device)))
+        if found == self._bad:
+            return []
+        self._bad = found
+        some = "".join(f"; {name}: {reason}" for name, reason in list(bad.items())[-1:])
+        return [f"{found} images cannot be read, a grey one stands in for each{some}"]
 
     @property
     def weight_auroc(self) -> float | None:
@@ -265,6 +275,7 @@ class Trainer:
             "accuracy_last": self.metrics[-1]["test_accuracy"],
             "accuracy_best": self.best_accuracy,
             "best_epoch": self.best_epoch,
+            **self._further(),
             "seconds": self.seconds,
             "images_per_second": self._images_per_second(),
             "noise_rate_actual": prepared.noise_rate,
@@ -281,6 +292,12 @@ class Trainer:
             self.run.write_summary(summary)
             self.run.drop_trajectories()
         return summary
+
+    def _further(self) -> dict[str, float]:
+        """The last figures of what else the student was judged on, and of its top five."""
+        last, known = self.metrics[-1], ("test_accuracy", "validation_accuracy", "train_accuracy")
+        names = [name for name in last if "_accuracy" in name and name not in known]
+        return {name.replace("_accuracy", "_accuracy_last"): last[name] for name in names}
 
     def _images_per_second(self) -> float:
         seconds = sum(row["seconds"] for row in self.metrics)
