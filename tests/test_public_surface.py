@@ -20,6 +20,7 @@ implied_loss make_curriculum make_mentor scale_weight_decay
 OPTIONS = {
     "train": "data out resume config seed labels method student optimiser files machine",
     "predict": "run_folder images out best skip_bad",
+    "shards": "source out folder imagenet per_shard skip_bad",
     "demo": "out seeds processes",
     "fit-mentor": "curriculum out arch set objective features history num_classes use_label "
     "samples steps learning_rate goal patience seed overwrite",
@@ -31,13 +32,13 @@ OPTIONS = {
 }
 
 TRAIN = {
-    "files": "folder mirror image_size skip_bad limit validation",
+    "files": "folder mirror image_size stream imagenet skip_bad limit validation",
     "labels": "noise clean clean_count",
     "student": "student width depth dropout",
     "method": "method set",
     "optimiser": "epochs steps batch_size learning_rate schedule warm_up drops momentum nesterov "
     "weight_decay augment padding",
-    "machine": "accelerator precision channels_last compile checkpoint_seconds tensorboard",
+    "machine": "accelerator precision channels_last compile workers checkpoint_seconds tensorboard",
 }
 
 _PACE: dict[str, object] = {

@@ -31,6 +31,7 @@ __all__ = [
     "OptimiserConfig",
     "StudentConfig",
     "TrainConfig",
+    "changed",
     "differences",
     "read_config",
     "to_toml",
@@ -59,7 +60,8 @@ class FilesConfig:
     in views as Inception sees them; ImageNet and WebVision are always read so."""
 
     imagenet: str | None = None
-    """Folder of ImageNet, on whose validation images WebVision's students are judged too."""
+    """Folder of ImageNet, on whose validation images WebVision's students are judged too;
+    imagenet for the one in MENTORNET_DATA."""
 
     skip_bad: bool = False
     """Go on without images that cannot be decoded, and list them."""
@@ -263,6 +265,15 @@ def to_toml(config: TrainConfig) -> str:
             given = [_line(name, value) for name, value in table.items() if value is not None]
             lines += ["", f"[{key}]", *given]
     return "\n".join(lines) + "\n"
+
+
+def changed(config: TrainConfig) -> dict[str, Any]:
+    """Only the settings that are not at their default, as `group.name`.
+
+    It stays the same when later versions have more settings.
+    """
+    defaults = dict(_flat(TrainConfig(config.data)))
+    return {name: value for name, value in _flat(config) if value != defaults[name]}
 
 
 def write_config(path: Path, config: TrainConfig) -> None:

@@ -118,7 +118,7 @@ def test_bad_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             load_data(source, folder=folder)
     write_imagenet(tmp_path / "one", flat=True)
     (tmp_path / "one" / "LOC_val_solution.csv").unlink()
-    with pytest.raises(MentorNetError, match="none of LOC_val_solution.csv"):
+    with pytest.raises(MentorNetError, match=r"none of LOC_val_solution\.csv"):
         load_data("imagenet", folder=tmp_path / "one")
     (tmp_path / "two/train/n1").mkdir(parents=True)
     (tmp_path / "two/train/n2").mkdir()

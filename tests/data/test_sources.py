@@ -98,7 +98,7 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = str(tmp_path / "own")
     cases: list[tuple[str, dict[str, object], str]] = [
         ("cifar-10", {}, "unknown data 'cifar-10'; did you mean 'cifar10'? Known: cifar10"),
-        ("no/such/place", {}, "A path of your own must lead to a folder of images or to a .csv"),
+        ("no/such/place", {}, "A path of your own must lead to a folder of images or shards"),
         (str(text), {}, "a manifest must be a .csv or .parquet file, got notes.txt"),
         ("digits", {"size": 16}, "--image-size has no meaning for digits"),
         ("digits", {"skip_bad": True}, "--skip-bad has no meaning for digits"),

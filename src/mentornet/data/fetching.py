@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from mentornet.data.decode import UnreadableImage, quiet
+from mentornet.data.locking import let_go
 from mentornet.data.streamed import Place, read_place
 from mentornet.data.views import view
 from mentornet.randomness import generator
@@ -68,7 +69,8 @@ class Fetcher:
         ahead: dict[str, Any] = {"prefetch_factor": _AHEAD} if workers else {}
         self._loader = DataLoader(
             _Decoder(), sampler=self._queue, batch_size=None, num_workers=workers,
-            collate_fn=_as_it_is, persistent_workers=workers > 0, generator=generator(0), **ahead,
+            collate_fn=_as_it_is, persistent_workers=workers > 0, generator=generator(0),
+            worker_init_fn=_in_worker, pin_memory=torch.cuda.is_available(), **ahead,
         )  # fmt: skip
 
     def fetch(self, wanted: Iterable[Wanted]) -> Iterator[Tensor]:
@@ -107,6 +109,11 @@ class _Decoder(Dataset[_Fetched]):
                 except UnreadableImage as error:  # noqa: PERF203 - that is what it is for
                     bad.append((error.name, error.reason))
         return _Fetched(torch.from_numpy(views).permute(0, 3, 1, 2), bad)
+
+
+def _in_worker(number: int) -> None:
+    del number
+    let_go()
 
 
 def _as_it_is(fetched: Any) -> Any:

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["alone"]
+__all__ = ["alone", "let_go"]
+
+_held: set[int] = set()
 
 
 @contextmanager
@@ -26,6 +28,7 @@ def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
         yield True
         return
     handle = os.open(folder, os.O_RDONLY)
+    _held.add(handle)
     try:
         mine = True
         try:
@@ -36,4 +39,12 @@ def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
             pass
         yield mine
     finally:
+        _held.discard(handle)
         os.close(handle)
+
+
+def let_go() -> None:
+    """In a process that was forked: keep nobody out of a folder when the parent is gone."""
+    for handle in _held:
+        os.close(handle)
+    _held.clear()

@@ -50,7 +50,7 @@ def load_data(
         skip_bad: leave out images of a folder or a manifest that cannot be read; where they are
             streamed, a grey one stands in for each.
         stream: leave the images of a folder or a manifest in their files.
-        imagenet: folder of ImageNet, for WebVision.
+        imagenet: folder of ImageNet, for WebVision; `imagenet` is looked for like a dataset.
         on_progress: called while files are downloaded and images are read.
     """
     if source in LARGE:
@@ -58,6 +58,8 @@ def load_data(
         if source == "imagenet":
             _refuse(source, imagenet=imagenet)
         home = folder or _home_of(source)
+        if imagenet is not None and imagenet == Path("imagenet") and not imagenet.exists():
+            imagenet = _home_of("imagenet")
         splits = LARGE[source](home, imagenet, size or SIDE, on_progress)
     elif source in DATASETS:
         _refuse(source, size=size, skip_bad=skip_bad, stream=stream, imagenet=imagenet)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mentornet.experiments.benchmark import benchmark, full_size, human, transfer
 from mentornet.experiments.cells import Scale, Table
+from mentornet.experiments.large_tables import table4, table5
 from mentornet.experiments.paper_tables import table1, table2, table3
 from mentornet.names import pick
 
@@ -15,13 +16,15 @@ TABLES: dict[str, Callable[[Scale], Table]] = {
     "table1": table1,
     "table2": table2,
     "table3": table3,
+    "table4": table4,
+    "table5": table5,
     "benchmark": benchmark,
     "full-size": full_size,
     "transfer": transfer,
     "human": human,
 }
 
-PAPER_TABLES = ("table1", "table2", "table3")
+PAPER_TABLES = ("table1", "table2", "table3", "table4", "table5")
 """Those that have a paper scale."""
 
 FIGURES = {

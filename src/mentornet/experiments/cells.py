@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from mentornet.config import MachineConfig, TrainConfig, to_toml
+from mentornet.config import MachineConfig, TrainConfig, changed
 from mentornet.errors import MentorNetError
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
@@ -17,7 +17,10 @@ from mentornet.methods.settings import parse_settings
 __all__ = ["Cell", "Reads", "Run", "Scale", "Table", "Tuning", "select"]
 
 Scale = Literal["paper", "small"]
-Reads = Literal["accuracy_last", "accuracy_best", "train_accuracy", "parameters"]
+Reads = Literal[
+    "accuracy_last", "accuracy_best", "accuracy_top5_last", "imagenet_accuracy_last",
+    "imagenet_accuracy_top5_last", "train_accuracy", "parameters",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Run:
         method = self.config.method
         settings = make_method(method.method or "", **parse_settings(method.set)).settings
         plain = replace(self.config, machine=MachineConfig())
-        about = f"{to_toml(plain)}{sorted(settings.items())}{self.tuning!r}"
+        about = f"{plain.data} {changed(plain)} {sorted(settings.items())} {self.tuning!r}"
         return hashlib.sha256(about.encode()).hexdigest()[:10]
 
     @property

@@ -95,7 +95,7 @@ def paper_number(cell: Cell) -> str:
     """What the paper has there."""
     if cell.paper is None:
         return ""
-    return f"{cell.paper / 1e6:.1f}M" if cell.reads == "parameters" else f"{100 * cell.paper:.0f}"
+    return f"{cell.paper / 1e6:.1f}M" if cell.reads == "parameters" else f"{100 * cell.paper:.3g}"
 
 
 def markdown(table: Table, entries: Entries) -> str:

@@ -27,6 +27,7 @@ _KEPT = (
     "accuracy_best", "best_epoch", "seconds", "images_per_second", "noise_rate_actual",
     "weight_auroc", "mean_weight", "notes",
 )  # fmt: skip
+_ALSO = ("accuracy_top5_last", "imagenet_accuracy_last", "imagenet_accuracy_top5_last")
 _CURVE = (
     "epoch", "step", "test_accuracy", "train_accuracy", "train_loss", "mean_weight",
     "weight_auroc", "validation_accuracy",
@@ -69,7 +70,7 @@ def make_run(run: Run, folder: str | Path, *, parent: int | None = None) -> dict
         summary = _train(config, out, observer)
         rows = RunFolder(out).read_metrics()
         result = {
-            "run": {name: summary[name] for name in _KEPT},
+            "run": {name: summary[name] for name in (*_KEPT, *_ALSO) if name in summary},
             "train_accuracy": rows[-1]["train_accuracy"],
             "curve": {name: [row[name] for row in rows] for name in _CURVE if name in rows[0]},
             "tried": tried,

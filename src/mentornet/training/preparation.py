@@ -138,7 +138,9 @@ def _absolute(config: TrainConfig) -> TrainConfig:
     files, labels = config.files, config.labels
     data = config.data if config.data in NAMES else _from_root(config.data)
     folder = None if files.folder is None else _from_root(files.folder)
-    imagenet = None if files.imagenet is None else _from_root(files.imagenet)
+    imagenet = files.imagenet
+    if imagenet is not None and (Path(imagenet).exists() or imagenet != "imagenet"):
+        imagenet = _from_root(imagenet)
     clean = None if labels.clean is None else _from_root(labels.clean)
     return replace(
         config,

@@ -297,7 +297,7 @@ class Trainer:
         """The last figures of what else the student was judged on, and of its top five."""
         last, known = self.metrics[-1], ("test_accuracy", "validation_accuracy", "train_accuracy")
         names = [name for name in last if "_accuracy" in name and name not in known]
-        return {name.replace("_accuracy", "_accuracy_last"): last[name] for name in names}
+        return {f"{name.removeprefix('test_')}_last": last[name] for name in names}
 
     def _images_per_second(self) -> float:
         seconds = sum(row["seconds"] for row in self.metrics)

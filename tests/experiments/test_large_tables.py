@@ -1,0 +1,106 @@
+"""Tables 4 and 5: the facts of App. E typed by hand, and a few steps on miniature copies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mentornet.config import MachineConfig, TrainConfig
+from mentornet.experiments.cells import Cell
+from mentornet.experiments.comparison import paper_number
+from mentornet.experiments.large_tables import VERIFIED, table4, table5
+from mentornet.training import train
+from mentornet.training.schedules import learning_rate
+from tests.data.layouts import SYNSETS, write_imagenet, write_webvision
+
+REGULARISED: dict[str, tuple[int, float, float, bool]] = {
+    # steps, weight decay, share that is dropped, augmentation
+    "noreg": (500_000, 0.0, 0.0, False),
+    "noreg + weight decay": (500_000, 4e-5, 0.0, False),
+    "noreg + dropout": (500_000, 0.0, 0.2, False),
+    "noreg + augmentation": (500_000, 0.0, 0.0, True),
+    "noreg + mentornet": (500_000, 0.0, 0.0, False),
+    "full-model": (1_000_000, 4e-5, 0.2, True),
+    "mentornet": (1_000_000, 4e-5, 0.2, True),
+}
+
+
+def first(cells: tuple[Cell, ...]) -> dict[str, TrainConfig]:
+    return {cell.row: cell.run.config for cell in cells}
+
+
+def test_table_4_is_as_appendix_e_has_it() -> None:
+    table = table4("paper")
+    configs = first(table.cells)
+    assert len(table.cells) == 16
+    for row, (steps, decay, dropped, augmented) in REGULARISED.items():
+        config = configs[row]
+        assert config.optimiser.steps == steps
+        assert config.optimiser.weight_decay == decay
+        assert config.optimiser.augment is augmented
+        assert config.student.dropout == pytest.approx(dropped)
+    for config in configs.values():
+        optimiser = config.optimiser
+        assert config.labels.noise == "uniform:0.4"
+        assert config.student.student == "inception-resnet-v2"
+        assert (optimiser.batch_size, optimiser.momentum, optimiser.nesterov) == (32, 0.9, False)
+        assert config.files.image_size is None  # 299
+        steps = optimiser.steps or 0
+        epoch = 1_281_167 / 32
+        assert learning_rate(optimiser, 0, steps) == 0.05
+        assert learning_rate(optimiser, int(9.99 * epoch), steps) == 0.05
+        assert learning_rate(optimiser, int(10.01 * epoch), steps) == pytest.approx(0.005)
+        if steps == 1_000_000:
+            assert learning_rate(optimiser, int(20.01 * epoch), steps) == pytest.approx(0.0005)
+    assert configs["forgetting"].method.set == ("dropout=0.8",)
+
+
+def test_numbers_of_the_paper() -> None:
+    found = {(cell.row, cell.column): cell.paper for cell in table4("paper").cells}
+    assert found["noreg + dropout", "top-5"] == 0.807
+    assert found["mentornet", "top-1"] == 0.651
+    found = {(cell.row, cell.column): cell.paper for cell in table5("paper").cells}
+    assert found["entire mentornet*", "WebVision top-1"] == 0.726
+    assert found["mini mentornet", "ILSVRC12 top-1"] == 0.638
+    assert found["mini mentornet", "WebVision top-1"] is None
+    shown = {(cell.row, cell.column): paper_number(cell) for cell in table5("paper").cells}
+    assert shown["mini reed-soft", "ILSVRC12 top-1"] == "56.5"
+
+
+def test_table_5_trains_on_all_or_on_mini_and_is_judged_twice() -> None:
+    for row, config in first(table5("paper").cells).items():
+        assert config.data == ("webvision" if row.startswith("entire") else "webvision-mini")
+        assert config.labels.noise is None  # the web's own
+        assert config.files.imagenet == "imagenet"
+        assert (config.labels.clean == VERIFIED) == row.endswith("*")
+
+
+def shortened(config: TrainConfig) -> TrainConfig:
+    return replace(
+        config,
+        optimiser=replace(config.optimiser, epochs=None, steps=2, batch_size=6),
+        machine=MachineConfig(precision="32", compile="off", channels_last="on", workers=0),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ["noreg + mentornet", "full-model"])
+def test_table_4_makes_two_steps(tmp_path: Path, row: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MENTORNET_DATA", f"{tmp_path}")
+    write_imagenet(tmp_path / "imagenet", train=4, val=1)
+    summary = train(shortened(first(table4("paper").cells)[row]))
+    assert summary["steps"] == 2
+    assert summary["parameters"] == pytest.approx(54.3e6 + 1.7e6, rel=0.05)  # of 3 classes
+
+
+@pytest.mark.slow
+def test_table_5_makes_two_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MENTORNET_DATA", f"{tmp_path}")
+    monkeypatch.setattr("mentornet.data.webvision.MINI", len(SYNSETS))
+    write_imagenet(tmp_path / "imagenet", train=1, val=2)
+    write_webvision(tmp_path / "webvision")
+    config = first(table5("small").cells)["mini mentornet"]
+    summary = train(shortened(config))
+    assert 0 <= summary["imagenet_accuracy_last"] <= 1
