@@ -21,9 +21,14 @@ INLINE = 6_000_000
 
 PAGE, FOLDER, PREFIX = "report.html", "pictures", "sheet-"
 
+STYLES = (
+    "look.css", "overview.css", "confusion.css", "gallery.css", "detail.css", "narrow.css",
+)  # fmt: skip
+"""The page's style; what comes later wins."""
+
 SCRIPTS = (
     "text.js", "csv.js", "samples.js", "pictures.js", "charts.js", "overview.js", "marks.js",
-    "confusion.js", "gallery.js", "detail.js", "report.js",
+    "confusion.js", "card.js", "deciding.js", "gallery.js", "detail.js", "report.js",
 )  # fmt: skip
 """The page's program, in the order in which its parts need each other."""
 
@@ -89,7 +94,7 @@ def _render(contents: Contents, data: dict[str, Any]) -> str:
         loader=PackageLoader("mentornet.audit"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    style = _part("report.css")
+    style = "\n".join(_part(name) for name in STYLES)
     program = '"use strict";\n{\n' + "\n".join(_part(name) for name in SCRIPTS) + "}\n"
     page = environment.get_template(PAGE).render(
         title=contents.title,

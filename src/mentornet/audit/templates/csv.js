@@ -24,8 +24,15 @@ const header = (rows) => rows[0].cells.map((name) => name.trim().toLowerCase());
 
 function split(text, mark) {
   const rows = [];
-  let cells = [], value = "", quoted = false, line = 1, start = 1;
-  const endCell = () => { cells.push(value); value = ""; };
+  let cells = [],
+    value = "",
+    quoted = false,
+    line = 1,
+    start = 1;
+  const endCell = () => {
+    cells.push(value);
+    value = "";
+  };
   const endRow = () => {
     endCell();
     if (cells.some((one) => one.trim())) rows.push({ line: start, cells });
@@ -37,8 +44,10 @@ function split(text, mark) {
     if (sign === "\n" || (sign === "\r" && text[at + 1] !== "\n")) line++;
     if (quoted) {
       if (sign !== '"') value += sign;
-      else if (text[at + 1] === '"') { value += '"'; at++; }
-      else quoted = false;
+      else if (text[at + 1] === '"') {
+        value += '"';
+        at++;
+      } else quoted = false;
     } else if (sign === '"' && value === "") quoted = true;
     else if (sign === mark) endCell();
     else if (sign === "\n" || sign === "\r") {

@@ -26,16 +26,25 @@ function arrange() {
   const least = data.pictures ? (room < 480 ? 140 : 164) : room < 620 ? room : 270;
   const columns = Math.max(1, Math.floor((room + GAP) / (least + GAP)));
   const width = Math.floor((room - GAP * (columns - 1)) / columns);
-  const ratio = data.pictures ? Math.min(1.25, Math.max(0.6, data.pictures.height / data.pictures.width)) : 0;
+  const ratio = data.pictures
+    ? Math.min(1.25, Math.max(0.6, data.pictures.height / data.pictures.width))
+    : 0;
   const shot = data.pictures ? Math.round(width * ratio) : data.texts ? 150 : 28;
   grid = { columns, width, shot, height: 0 };
   if (view.length) {
-    const probe = el("li", { style: { width: `${width}px`, visibility: "hidden" } }, card(view[0], true));
+    const probe = el(
+      "li",
+      { style: { width: `${width}px`, visibility: "hidden" } },
+      card(view[0], true),
+    );
     list.append(probe);
     grid.height = probe.offsetHeight + GAP;
     probe.remove();
   }
-  const rows = Math.min(Math.ceil(view.length / columns), Math.floor(TALLEST / Math.max(1, grid.height)));
+  const rows = Math.min(
+    Math.ceil(view.length / columns),
+    Math.floor(TALLEST / Math.max(1, grid.height)),
+  );
   grid.end = Math.min(view.length, rows * columns);
   list.style.height = `${Math.max(0, rows * grid.height - GAP)}px`;
   clearCards();
@@ -45,7 +54,8 @@ function arrange() {
 /** Make the cards near the window, let go of the others. */
 function draw() {
   if (!view.length) return;
-  const above = -list.getBoundingClientRect().top, height = innerHeight;
+  const above = -list.getBoundingClientRect().top,
+    height = innerHeight;
   const first = Math.max(0, Math.floor((above - height * 0.5) / grid.height)) * grid.columns;
   const last = Math.min(grid.end, Math.ceil((above + height * 1.5) / grid.height) * grid.columns);
   for (const [place, item] of cards) {
@@ -55,7 +65,11 @@ function draw() {
     cards.delete(place);
   }
   let next = list.firstChild;
-  for (let place = first; place < Math.max(last, first + grid.columns) && place < grid.end; place++) {
+  for (
+    let place = first;
+    place < Math.max(last, first + grid.columns) && place < grid.end;
+    place++
+  ) {
     let item = cards.get(place);
     while (next && +next.dataset.place < place) next = next.nextSibling;
     if (item) continue;
@@ -66,86 +80,22 @@ function draw() {
 }
 
 function placed(place) {
-  const x = (place % grid.columns) * (grid.width + GAP), y = Math.floor(place / grid.columns) * grid.height;
-  return el("li", {
-    "data-place": place, "aria-setsize": view.length, "aria-posinset": place + 1,
-    style: { width: `${grid.width}px`, height: `${grid.height - GAP}px`, transform: `translate(${x}px, ${y}px)` },
-  }, card(view[place], place === current));
-}
-
-function card(row, isCurrent) {
-  const body = el("article", { class: "card", "data-row": row, tabindex: isCurrent ? "0" : "-1" },
-    el("button", { class: "shot", type: "button", tabindex: "-1", "aria-label": `Details of sample ${samples.index[row]}`, style: { height: `${grid.shot}px` } }, face(row)),
-    el("div", { class: "about" },
-      el("div", { class: "labels" }, bdi(className(samples.given[row]), 40, "was"),
-        el("span", { class: "number", title: "label quality: 0 is surely wrong", text: decimal(samples.quality[row], 3) }),
-        bdi(samples.suggested[row] < 0 ? "no suggestion" : className(samples.suggested[row]), 40, "now"),
-        el("span", { class: "number", title: "probability of the suggested label", text: samples.suggested[row] < 0 ? "" : percent(samples.probability[row]) })),
-      spark(row),
-      el("div", { class: "aside" }, el("span", { text: `#${samples.index[row]}${isTie(row) ? " · near-tie" : ""}` }),
-        samples.truth ? el("span", {}, "truly ", bdi(className(samples.truth[row]), 40)) : null)),
-    el("div", { class: "picks" }, ...["keep", "relabel", "drop"].map((decision) => el("button", {
-      type: "button", class: decision, "data-decision": decision, tabindex: isCurrent ? "0" : "-1",
-      text: decision[0].toUpperCase() + decision.slice(1),
-    }))));
-  dressMark(body, row);
-  return body;
-}
-
-/** The picture, or the text in its place. */
-function face(row) {
-  const text = textOf(row);
-  if (hasPicture(row)) {
-    const canvas = el("canvas", { "aria-hidden": "true" });
-    drawPicture(canvas, row, () => canvas.replaceWith(el("span", { class: "none", text: "picture not found" })));
-    return canvas;
-  }
-  if (text !== null) return el("span", { class: "words", dir: "auto", text: cut(text, 700) });
-  return data.pictures ? el("span", { class: "none", text: "no thumbnail: not a suspect" }) : null;
-}
-
-function dressMark(body, row) {
-  const mark = markOf(row);
-  if (mark) body.dataset.mark = mark.decision;
-  else delete body.dataset.mark;
-  body.setAttribute("aria-label", described(row, mark));
-  for (const button of body.querySelectorAll("[data-decision]")) {
-    const on = mark !== undefined && mark.decision === button.dataset.decision;
-    button.setAttribute("aria-pressed", String(on));
-  }
-  const now = body.querySelector(".now");
-  const label = mark?.decision === "relabel" ? mark.label : samples.suggested[row];
-  now.textContent = label < 0 ? "no suggestion" : cut(className(label), 40);
-}
-
-/** Mark a row, or take the same mark away; true if it is now marked. */
-function decide(row, decision) {
-  const before = markOf(row), index = samples.index[row];
-  if (before?.decision === decision) {
-    setMarks([[index, null]]);
-    say(`Sample ${index}: mark taken away`);
-    return false;
-  }
-  const label = decision === "relabel" ? samples.suggested[row] : decision === "keep" ? samples.given[row] : -1;
-  if (decision === "relabel" && (label < 0 || label === samples.given[row])) {
-    openDetail(view.indexOf(row), true);
-    return false;
-  }
-  setMarks([[index, { decision, label }]]);
-  say(`Sample ${index}: ${wordsFor({ decision, label })}`);
-  return true;
-}
-
-function markAll(decision) {
-  const changes = [];
-  for (const row of view) {
-    const label = decision === "relabel" ? samples.suggested[row] : decision === "keep" ? samples.given[row] : -1;
-    if (decision === "relabel" && (label < 0 || label === samples.given[row])) continue;
-    changes.push([samples.index[row], decision ? { decision, label } : null]);
-  }
-  if (!changes.length) { say("Nothing to mark"); return; }
-  setMarks(changes);
-  say(decision ? `${plural(changes.length, "sample", "samples")} marked ${decision}. Undo takes it back.` : "All marks of the samples shown taken away");
+  const x = (place % grid.columns) * (grid.width + GAP),
+    y = Math.floor(place / grid.columns) * grid.height;
+  return el(
+    "li",
+    {
+      "data-place": place,
+      "aria-setsize": view.length,
+      "aria-posinset": place + 1,
+      style: {
+        width: `${grid.width}px`,
+        height: `${grid.height - GAP}px`,
+        transform: `translate(${x}px, ${y}px)`,
+      },
+    },
+    card(view[place], place === current),
+  );
 }
 
 /** Make a card the current one; scroll to it and focus it if wanted. */
@@ -153,19 +103,24 @@ function moveTo(place, focus = true) {
   place = Math.max(0, Math.min(grid.end - 1, place));
   const before = cards.get(current)?.firstChild;
   before?.setAttribute("tabindex", "-1");
-  before?.querySelectorAll("[data-decision]").forEach((button) => { button.tabIndex = -1; });
+  before?.querySelectorAll("[data-decision]").forEach((button) => {
+    button.tabIndex = -1;
+  });
   current = place;
   if (focus) {
     const top = list.getBoundingClientRect().top + Math.floor(place / grid.columns) * grid.height;
     const room = innerHeight - byId("tally").parentNode.offsetHeight;
     if (top < GAP) scrollBy({ top: top - GAP, behavior: "instant" });
-    else if (top + grid.height > room) scrollBy({ top: Math.min(top - GAP, top + grid.height - room), behavior: "instant" });
+    else if (top + grid.height > room)
+      scrollBy({ top: Math.min(top - GAP, top + grid.height - room), behavior: "instant" });
     draw();
   }
   const body = cards.get(place)?.firstChild;
   if (!body) return;
   body.setAttribute("tabindex", "0");
-  body.querySelectorAll("[data-decision]").forEach((button) => { button.tabIndex = 0; });
+  body.querySelectorAll("[data-decision]").forEach((button) => {
+    button.tabIndex = 0;
+  });
   if (focus) body.focus({ preventScroll: true });
 }
 
@@ -178,24 +133,25 @@ function galleryKeys(event) {
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -grid.columns, ArrowDown: grid.columns, PageUp: -3 * grid.columns, PageDown: 3 * grid.columns };
+  const steps = {
+    ArrowLeft: -1,
+    ArrowRight: 1,
+    ArrowUp: -grid.columns,
+    ArrowDown: grid.columns,
+    PageUp: -3 * grid.columns,
+    PageDown: 3 * grid.columns,
+  };
   const decision = { k: "keep", r: "relabel", d: "drop" }[event.key.toLowerCase()];
   if (event.key in steps) moveTo(current + steps[event.key]);
   else if (event.key === "Home") moveTo(0);
   else if (event.key === "End") moveTo(grid.end - 1);
-  else if (decision) { if (decide(view[current], decision)) moveTo(current + 1); }
-  else if (event.key.toLowerCase() === "u") undoHere();
+  else if (decision) {
+    if (decide(view[current], decision)) moveTo(current + 1);
+  } else if (event.key.toLowerCase() === "u") undoHere();
   else if (event.key === "/") byId("search").focus();
   else if (event.key === "Enter" && event.target === body) openDetail(current);
   else return;
   event.preventDefault();
-}
-
-/** Undo, and go to the card that changed if it is in view. */
-function undoHere() {
-  const index = undo();
-  const place = index === null ? -1 : view.indexOf(rowOf.get(index));
-  if (place >= 0 && place < grid.end) moveTo(place);
 }
 
 function startGallery() {
@@ -207,17 +163,25 @@ function startGallery() {
   list.addEventListener("click", (event) => {
     const body = event.target.closest(".card");
     if (!body) return;
-    const place = +body.parentNode.dataset.place, pick = event.target.closest("[data-decision]");
+    const place = +body.parentNode.dataset.place,
+      pick = event.target.closest("[data-decision]");
     moveTo(place, false);
     if (pick) decide(view[place], pick.dataset.decision);
     else if (event.target.closest(".shot")) openDetail(place);
   });
   let waiting = false;
-  addEventListener("scroll", () => {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; draw(); });
-  }, { passive: true });
+  addEventListener(
+    "scroll",
+    () => {
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => {
+        waiting = false;
+        draw();
+      });
+    },
+    { passive: true },
+  );
   let width = list.clientWidth;
   new ResizeObserver(() => {
     if (list.clientWidth === width) return;

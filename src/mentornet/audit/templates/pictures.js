@@ -35,7 +35,8 @@ function sheetAt(number) {
   sheet.image.onerror = () => {
     sheet.lost = true;
     for (const { onLost } of sheet.waiting) onLost();
-    if (!lostPictures) complain("The pictures were not found. Keep the folder “pictures” beside report.html.");
+    if (!lostPictures)
+      complain("The pictures were not found. Keep the folder “pictures” beside report.html.");
     lostPictures = true;
   };
   sheet.image.src = data.pictures.sheets[number];
@@ -46,7 +47,8 @@ function sheetAt(number) {
 function copy(image, canvas, row) {
   const { perSheet, columns, cellWidth, cellHeight, width, height } = data.pictures;
   const place = row % perSheet;
-  const x = (place % columns) * cellWidth, y = Math.floor(place / columns) * cellHeight;
+  const x = (place % columns) * cellWidth,
+    y = Math.floor(place / columns) * cellHeight;
   canvas.getContext("2d").drawImage(image, x, y, width, height, 0, 0, width, height);
   canvas.dataset.drawn = "";
 }

@@ -44,9 +44,13 @@ function trajectory(row) {
 
 /** The path through values that exist; x and y turn places and values into pixels. */
 function pathOf(values, x, y) {
-  let path = "", open = false;
+  let path = "",
+    open = false;
   values.forEach((value, at) => {
-    if (value === null) { open = false; return; }
+    if (value === null) {
+      open = false;
+      return;
+    }
     path += `${open ? "L" : "M"}${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
     if (!open && (at + 1 >= values.length || values[at + 1] === null)) path += "h.1";
     open = true;
@@ -58,16 +62,30 @@ function pathOf(values, x, y) {
 function spark(row) {
   const losses = trajectory(row);
   const last = Math.max(1, losses.length - 1);
-  return svg("svg", { class: "spark", viewBox: "0 0 100 26", preserveAspectRatio: "none", "aria-hidden": "true" },
+  return svg(
+    "svg",
+    { class: "spark", viewBox: "0 0 100 26", preserveAspectRatio: "none", "aria-hidden": "true" },
     svg("path", { class: "base", d: "M0 25.5H100" }),
-    svg("path", { d: pathOf(losses, (at) => (100 * at) / last, (loss) => 24.5 - (23 * loss) / data.sparks.top) }));
+    svg("path", {
+      d: pathOf(
+        losses,
+        (at) => (100 * at) / last,
+        (loss) => 24.5 - (23 * loss) / data.sparks.top,
+      ),
+    }),
+  );
 }
 
 /** What a screen reader says of a sample. */
 function described(row, mark) {
-  const parts = [`Sample ${samples.index[row]}`, `given ${isolated(className(samples.given[row]))}`];
+  const parts = [
+    `Sample ${samples.index[row]}`,
+    `given ${isolated(className(samples.given[row]))}`,
+  ];
   if (samples.suggested[row] >= 0) {
-    parts.push(`suggested ${isolated(className(samples.suggested[row]))} ${percent(samples.probability[row])}`);
+    parts.push(
+      `suggested ${isolated(className(samples.suggested[row]))} ${percent(samples.probability[row])}`,
+    );
   }
   parts.push(`label quality ${decimal(samples.quality[row])}`);
   if (isTie(row)) parts.push("near-tie");

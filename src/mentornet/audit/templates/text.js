@@ -52,12 +52,20 @@ const plural = (number, one, many) => `${count(number)} ${number === 1 ? one : m
 /** Told to those who cannot see it happen. */
 function say(message) {
   byId("said").textContent = "";
-  requestAnimationFrame(() => { byId("said").textContent = message; });
+  requestAnimationFrame(() => {
+    byId("said").textContent = message;
+  });
 }
 
 /** Something went wrong; stays until it is closed. */
 function complain(message) {
-  const close = el("button", { type: "button", text: "Close", onclick: () => { byId("trouble").hidden = true; } });
+  const close = el("button", {
+    type: "button",
+    text: "Close",
+    onclick: () => {
+      byId("trouble").hidden = true;
+    },
+  });
   byId("trouble").replaceChildren(el("span", { dir: "auto", text: cut(message, 600) }), close);
   byId("trouble").hidden = false;
 }
@@ -65,9 +73,18 @@ function complain(message) {
 /** The browser's store, which may be forbidden or full. */
 const store = {
   get(key) {
-    try { return localStorage.getItem(key); } catch { return null; }
+    try {
+      return localStorage.getItem(key);
+    } catch {
+      return null;
+    }
   },
   set(key, value) {
-    try { localStorage.setItem(key, value); return true; } catch { return false; }
+    try {
+      localStorage.setItem(key, value);
+      return true;
+    } catch {
+      return false;
+    }
   },
 };
