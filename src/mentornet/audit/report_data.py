@@ -1,0 +1,209 @@
+"""The page's data: what is listed in which order, and the numbers as compact columns.
+
+Long columns go into the page as base64 of little-endian numbers, which a browser turns into typed
+arrays at once; everything else is plain JSON.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mentornet.audit.report_contents import Contents, Samples
+
+__all__ = ["LISTED", "as_script", "listing", "page_data", "with_picture"]
+
+LISTED = 100_000
+"""Samples that the page lists, suspects first."""
+
+OTHERS = 2_000
+"""Samples besides suspects and near-ties, worst first, that get a picture too."""
+
+POINTS = 32
+"""Most points of a spark line; longer trajectories are averaged over neighbouring epochs."""
+
+BINS = 40
+TEXT_BYTES, NAME_BYTES = 10_000_000, 4_000_000
+SHORTEST = 20
+
+
+def listing(samples: Samples, limit: int = LISTED) -> NDArray[np.int64]:
+    """The rows that the page lists: suspects, then near-ties, then the others, worst first."""
+    quality = np.asarray(samples.quality, np.float64)
+    order = np.lexsort((samples.index, quality, _group(samples)))
+    return order[:limit]
+
+
+def with_picture(samples: Samples, rows: NDArray[np.int64]) -> int:
+    """How many of the listed `rows` are to get a picture: suspects, near-ties and some others."""
+    return min(len(rows), int(np.sum(_group(samples)[rows] < 2)) + OTHERS)
+
+
+def _group(samples: Samples) -> NDArray[np.int64]:
+    """0 for suspects, 1 for near-ties that are none, 2 for the others."""
+    suspect = np.asarray(samples.is_issue, bool)
+    return np.where(suspect, 0, np.where(np.asarray(samples.is_ambiguous, bool), 1, 2))
+
+
+def page_data(contents: Contents, rows: NDArray[np.int64]) -> dict[str, Any]:
+    """All but the pictures, for JSON."""
+    samples = contents.samples
+    trajectory = np.asarray(samples.trajectory, np.float32)
+    mean_loss, last_loss = _mean_loss(trajectory), _last_loss(trajectory)
+    flags = np.asarray(samples.is_issue, bool) + 2 * np.asarray(samples.is_ambiguous, bool)
+    names, name_limit = _fitting(samples.name, rows, NAME_BYTES)
+    texts, text_limit = _fitting(contents.texts, rows, TEXT_BYTES)
+    return {
+        "run": _fingerprint(contents),
+        "classes": [_clean(name) for name in contents.class_names],
+        "count": len(samples),
+        "suspects": int(np.sum(np.asarray(samples.is_issue, bool))),
+        "epochs": trajectory.shape[1],
+        "columns": {
+            "index": _packed(samples.index[rows], "<f8"),
+            "given": _packed(samples.given_label[rows], "<i4"),
+            "suggested": _packed(samples.suggested_label[rows], "<i4"),
+            "truth": None
+            if samples.true_label is None
+            else _packed(samples.true_label[rows], "<i4"),
+            "probability": _packed(samples.suggested_probability[rows], "<f4"),
+            "quality": _packed(samples.quality[rows], "<f4"),
+            "weight": _packed(samples.mean_weight[rows], "<f4"),
+            "loss": _packed(mean_loss[rows], "<f4"),
+            "last": _packed(last_loss[rows], "<f4"),
+            "flags": _packed(flags[rows], "u1"),
+        },
+        "sparks": _sparks(trajectory[rows]),
+        "names": names,
+        "nameLimit": name_limit,
+        "texts": texts,
+        "textLimit": text_limit,
+        "histogram": _histogram(mean_loss, np.asarray(samples.is_issue, bool)),
+        "curves": [
+            {"name": _clean(curve.name), "axis": _clean(curve.axis), "values": _plain(curve.values)}
+            for curve in contents.curves
+        ],
+        "surfaces": [
+            {
+                "title": _clean(surface.title),
+                "losses": _plain(surface.losses),
+                "differences": _plain(surface.differences),
+                "weights": [_plain(row) for row in surface.weights],
+            }
+            for surface in contents.surfaces
+        ],
+    }
+
+
+def as_script(data: object) -> str:
+    r"""JSON that may stand inside a script element: nothing in it can end or open one.
+
+    >>> as_script({"name": "</script>"})
+    '{"name":"\\u003c/script\\u003e"}'
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for mark in "<>&\u2028\u2029":
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return text
+
+
+def _fingerprint(contents: Contents) -> str:
+    """What tells this run's marks from another's in the browser's store."""
+    digest = hashlib.sha256()
+    for part in (contents.title, *contents.class_names, *(contents.samples.name or ())):
+        digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
+    for column in (contents.samples.index, contents.samples.given_label):
+        digest.update(np.ascontiguousarray(column, "<i8").tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _packed(values: NDArray[Any], kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(values, kind).tobytes()).decode()
+
+
+def _plain(values: NDArray[Any]) -> list[float | None]:
+    """Short rows of numbers, to five digits; null for what is not finite."""
+    return [
+        float(f"{value:.5g}") if np.isfinite(value) else None
+        for value in np.asarray(values, np.float64).tolist()
+    ]
+
+
+def _clean(text: str) -> str:
+    """Text that can be written as UTF-8, which a file's name need not be."""
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def _fitting(
+    texts: Sequence[str] | None, rows: NDArray[np.int64], budget: int
+) -> tuple[list[str] | None, int | None]:
+    """The texts of `rows`, and how long each may be, if that is less than the longest.
+
+    Texts stay whole as long as all of them, as JSON, fit in `budget` bytes.
+    """
+    if texts is None:
+        return None, None
+    whole = [_clean(texts[row]) for row in rows.tolist()]
+    longest = limit = max(map(len, whole), default=0)
+    cut = whole
+    while (size := len(as_script(cut).encode())) > budget and limit > SHORTEST:
+        limit = max(SHORTEST, min(limit - 1, int(limit * budget / size)))
+        cut = [text if len(text) <= limit else text[:limit] + "…" for text in whole]
+    return cut, limit if limit < longest else None
+
+
+def _mean_loss(trajectory: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Each sample's loss over the epochs that saw it; NaN if none did."""
+    known = np.isfinite(trajectory)
+    count = known.sum(1)
+    total = np.where(known, trajectory, 0).sum(1, dtype=np.float64)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _last_loss(trajectory: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Each sample's loss in the last epoch that saw it; NaN if none did."""
+    last = np.full(len(trajectory), np.nan)
+    for losses in trajectory.T:
+        last = np.where(np.isfinite(losses), losses, last)
+    return last
+
+
+def _sparks(trajectory: NDArray[np.float32]) -> dict[str, Any]:
+    """Every trajectory in at most 32 points of 0 … 254, 255 where it is not known.
+
+    254 stands for `top`, which one loss in two hundred exceeds.
+    """
+    groups = np.array_split(trajectory, min(POINTS, max(1, trajectory.shape[1])), axis=1)
+    points = np.stack([_mean_loss(group) for group in groups], axis=1)
+    known = np.isfinite(points)
+    top = float(np.quantile(points[known], 0.995)) if known.any() else 1.0
+    top = top if top > 0 else 1.0
+    level = np.clip(np.where(known, points, 0) / top, 0, 1) * 254
+    levels = np.where(known, np.rint(level), 255).astype(np.uint8)
+    return {"points": levels.shape[1], "top": float(f"{top:.4g}"), "levels": _packed(levels, "u1")}
+
+
+def _histogram(mean_loss: NDArray[np.float64], suspect: NDArray[np.bool_]) -> dict[str, Any]:
+    """How many kept and suspect samples have which mean loss; the last bin is open."""
+    known = np.isfinite(mean_loss)
+    values = mean_loss[known]
+    top = float(np.quantile(values, 0.995)) if len(values) else 1.0
+    low = min(0.0, float(values.min())) if len(values) else 0.0
+    edges = np.linspace(low, top if top > low else low + 1.0, BINS + 1)
+    bins = np.clip(np.searchsorted(edges, mean_loss, side="right") - 1, 0, BINS - 1)
+
+    def counts(chosen: NDArray[np.bool_]) -> list[int]:
+        return [int(n) for n in np.bincount(bins[chosen & known], minlength=BINS)]
+
+    return {
+        "edges": _plain(edges),
+        "kept": counts(~suspect),
+        "suspect": counts(suspect),
+        "unknown": int(np.sum(~known)),
+    }

@@ -1,0 +1,195 @@
+"""Thumbnails in sprite sheets: some hundred pictures a file, small enough to mail.
+
+Every cell of a sheet starts at a multiple of 8 pixels and is filled up with the picture's own
+border, and colours are as fine as brightness, so that JPEG never mixes two pictures. Small
+drawings such as 8 × 8 digits are kept to the pixel, as PNG, and enlarged by the page.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mentornet.audit.report_contents import Pictures
+from mentornet.errors import MentorNetError
+
+__all__ = ["BUDGET", "SIDES", "Sprites", "pack"]
+
+BUDGET = 32_000_000
+"""Bytes that all sheets together may have; a page with its data then stays below 60 MB."""
+
+SIDES = (128, 96, 64, 48, 32)
+"""Longer side of a thumbnail: the first with which all pictures fit the budget."""
+
+SHEET = 512
+"""About the side of a sheet; one that is shown costs the browser a megabyte."""
+
+EXACT = 16
+"""Pictures up to this side are drawings in pixels, and grey ones up to twice that."""
+
+BLOCK = 8
+QUALITY = 80
+
+
+@dataclass(frozen=True)
+class Sprites:
+    """Pictures 0 … count−1 on sheets, each sheet filled row by row.
+
+    Attributes:
+        sheets: the files.
+        suffix: of the files, `jpg` or `png`.
+        width: of a thumbnail.
+        height: of a thumbnail.
+        cell_width: from one thumbnail to the next.
+        cell_height: from one row to the next.
+        columns: thumbnails in a row.
+        per_sheet: thumbnails on a sheet; the last may have fewer.
+        count: how many fitted in the budget.
+    """
+
+    sheets: tuple[bytes, ...]
+    suffix: str
+    width: int
+    height: int
+    cell_width: int
+    cell_height: int
+    columns: int
+    per_sheet: int
+    count: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of all sheets."""
+        return sum(len(sheet) for sheet in self.sheets)
+
+
+def pack(pictures: Pictures, indices: NDArray[np.int64], *, budget: int = BUDGET) -> Sprites:
+    """The pictures of `indices` on sheets, in that order, as many as fit in `budget` bytes.
+
+    Thumbnails are as large as the budget allows, never larger than the pictures. If even the
+    smallest do not fit, those at the end of `indices` have none.
+    """
+    first = _read(pictures, indices[:64])
+    for side in SIDES:
+        layout = _layout(first.shape[1:], side)
+        guess = len(_sheet(first, layout)) / max(len(first), 1) * len(indices)
+        if guess <= 0.9 * budget:
+            break
+    sheets: list[bytes] = []
+    room, count = budget, 0
+    for pixels in _chunks(pictures, indices, layout.per_sheet):
+        if pixels.shape[1:] != first.shape[1:]:
+            raise MentorNetError(
+                f"all pictures must have one shape (C, H, W): got {first.shape[1:]}, "
+                f"then {pixels.shape[1:]}"
+            )
+        sheet = _sheet(pixels, layout)
+        if len(sheet) > room:
+            break
+        sheets.append(sheet)
+        room -= len(sheet)
+        count += len(pixels)
+    return Sprites(
+        tuple(sheets), "png" if layout.exact else "jpg", layout.width, layout.height,
+        layout.cell_width, layout.cell_height, layout.columns, layout.per_sheet, count,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Sizes in pixels; `exact` keeps every pixel as it is."""
+
+    width: int
+    height: int
+    exact: bool
+
+    @property
+    def cell_width(self) -> int:
+        return -(-self.width // BLOCK) * BLOCK
+
+    @property
+    def cell_height(self) -> int:
+        return -(-self.height // BLOCK) * BLOCK
+
+    @property
+    def columns(self) -> int:
+        return max(1, SHEET // self.cell_width)
+
+    @property
+    def per_sheet(self) -> int:
+        return self.columns * max(1, SHEET // self.cell_height)
+
+
+def _layout(shape: tuple[int, ...], side: int) -> _Layout:
+    """How pictures of the shape (C, H, W) are laid out with thumbnails of that side."""
+    channels, height, width = shape
+    longest = max(height, width)
+    if longest <= EXACT * (2 if channels == 1 else 1):
+        return _Layout(width, height, exact=True)
+    scale = min(1.0, side / longest)
+    return _Layout(max(1, round(width * scale)), max(1, round(height * scale)), exact=False)
+
+
+def _chunks(
+    pictures: Pictures, indices: NDArray[np.int64], size: int
+) -> Iterator[NDArray[np.uint8]]:
+    """The pictures, one sheet's worth at a time."""
+    for start in range(0, len(indices), size):
+        yield _read(pictures, indices[start : start + size])
+
+
+def _read(pictures: Pictures, indices: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The pictures of `indices`, if they are what was agreed on."""
+    pixels = np.asarray(pictures(indices))
+    good = pixels.ndim == 4 and pixels.dtype == np.uint8 and pixels.shape[1] in (1, 3)
+    if not good or len(pixels) != len(indices) or 0 in pixels.shape[2:]:
+        raise MentorNetError(
+            f"pictures must be uint8 of shape ({len(indices)}, 1 or 3, H, W), "
+            f"got {pixels.dtype} of shape {pixels.shape}"
+        )
+    return pixels
+
+
+def _sheet(pixels: NDArray[np.uint8], layout: _Layout) -> bytes:
+    """One sheet of `(n, C, H, W)` pictures as a file."""
+    from PIL import Image
+
+    tiles = _thumbnails(np.moveaxis(pixels, 1, -1), layout)
+    count, _, _, channels = tiles.shape
+    rows = max(1, -(-count // layout.columns))
+    room = ((0, layout.cell_height - layout.height), (0, layout.cell_width - layout.width))
+    tiles = np.pad(tiles, ((0, 0), *room, (0, 0)), mode="edge")
+    empty = rows * layout.columns - count
+    tiles = np.pad(tiles, ((0, empty), (0, 0), (0, 0), (0, 0)))
+    grid = tiles.reshape(rows, layout.columns, layout.cell_height, layout.cell_width, channels)
+    sheet = grid.swapaxes(1, 2).reshape(
+        rows * layout.cell_height, layout.columns * layout.cell_width, channels
+    )
+    image = Image.fromarray(sheet[..., 0] if channels == 1 else sheet)
+    buffer = io.BytesIO()
+    if layout.exact:
+        image.save(buffer, "PNG", optimize=True)
+    else:
+        image.save(buffer, "JPEG", quality=QUALITY, subsampling="4:4:4")
+    return buffer.getvalue()
+
+
+def _thumbnails(pixels: NDArray[np.uint8], layout: _Layout) -> NDArray[np.uint8]:
+    """`(n, H, W, C)` pictures at the layout's size."""
+    from PIL import Image
+
+    if pixels.shape[1:3] == (layout.height, layout.width):
+        return pixels
+    small = np.empty((len(pixels), layout.height, layout.width, pixels.shape[-1]), np.uint8)
+    for place, picture in enumerate(pixels):
+        grey = picture.shape[-1] == 1
+        image = Image.fromarray(np.ascontiguousarray(picture[..., 0] if grey else picture))
+        resized = image.resize(
+            (layout.width, layout.height), Image.Resampling.LANCZOS, reducing_gap=3
+        )
+        small[place] = np.asarray(resized).reshape(small.shape[1:])
+    return small

@@ -1,0 +1,71 @@
+"""A real browser for the audit's page: Debian's chromium, driven through Playwright."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+SWITCHES = [
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+def chromium() -> str:
+    """Where it is; a machine without one fails, since the page is then untested."""
+    named = os.environ.get("MENTORNET_CHROMIUM")
+    for name in (named,) if named else ("chromium", "chromium-browser", "google-chrome"):
+        found = shutil.which(name)
+        if found:
+            return found
+    pytest.fail(
+        f"MENTORNET_CHROMIUM is {named}, which is no program"
+        if named
+        else "no chromium found; install it (Debian: apt-get install chromium), "
+        "or name a Chrome in MENTORNET_CHROMIUM"
+    )
+
+
+@contextmanager
+def running_browser() -> Iterator[Browser]:
+    where = chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=where, args=SWITCHES)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """One look at a page, as somebody with no network has it; trouble is remembered."""
+
+    def __init__(self, browser: Browser, **options: Any) -> None:
+        self.context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 900}, "color_scheme": "light", **options}
+        )
+        self.context.set_default_timeout(10_000)
+        self.context.set_offline(True)
+        self.page: Page = self.context.new_page()
+        self.trouble: list[str] = []
+        self.page.on("console", lambda message: self._listen(message.type, message.text))
+        self.page.on("pageerror", lambda error: self.trouble.append(f"{error}"))
+        self.page.on("dialog", lambda dialog: self._listen("error", dialog.message))
+        self.page.on("request", self._watch)
+
+    def _listen(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.trouble.append(text)
+
+    def _watch(self, request: Request) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.trouble.append(f"asked the network for {request.url}")
+
+    def open(self, path: Path) -> Page:
+        self.page.goto(path.as_uri())
+        return self.page
