@@ -90,17 +90,17 @@ class Train:
         from mentornet.experiments.style import save
         from mentornet.training import RunFolder, train
 
-        folder = RunFolder(self.out)
-        with RunWatch(silent=not Ranks.join().first) as watch:
-            summary = train(
-                config, self.out, resume=self.resume, observer=watch, on_progress=watch.files
-            )
-        ranks = Ranks.here()
-        if ranks.first:
-            save(draw_run(folder.read_metrics(), summary), self.out / "curves")
-            watch.table(summary)
-            console().print(f"wrote {self.out}")
-        ranks.leave()
+        folder, ranks = RunFolder(self.out), Ranks.join()
+        with ranks.watched():
+            with RunWatch(silent=not ranks.first) as watch:
+                summary = train(
+                    config, self.out, resume=self.resume, observer=watch, on_progress=watch.files
+                )
+            if ranks.first:
+                save(draw_run(folder.read_metrics(), summary), self.out / "curves")
+                watch.table(summary)
+                console().print(f"wrote {self.out}")
+            ranks.leave()
 
 
 def _option(arguments: list[str], name: str) -> str | None:

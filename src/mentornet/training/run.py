@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,20 @@ def train(
     """
     ranks = Ranks.join()
     observer = observer if observer is not None and ranks.first else Observer()
+    with ranks.watched():
+        prepare_it = partial(prepare, config, on_progress=on_progress, splits=splits)
+        return _train(config, out, resume, ranks, observer, prepare_it)
+
+
+def _train(
+    config: TrainConfig,
+    out: str | Path | None,
+    resume: bool,
+    ranks: Ranks,
+    observer: Observer,
+    prepare_it: Callable[[], Prepared],
+) -> dict[str, Any]:
+    """The same, once the processes have met."""
     run = None if out is None else RunFolder(Path(out))
     begun = run is not None and run.config.exists()
     ours = begun and run is not None and job() is not None and run.about().get("job") == job()
@@ -53,7 +69,7 @@ def train(
         raise MentorNetError(f"there is no run to resume in {out}")
     if run is not None and not resume and ranks.first:
         run.check_free()
-    prepared = prepare(config, on_progress=on_progress, splits=splits)
+    prepared = prepare_it()
     _check_ranks(prepared, ranks)
     for note in prepared.notes:
         observer.note(note)
