@@ -165,7 +165,7 @@ def test_a_batch_too_small_for_the_processes(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Ranks, "check_same", lambda *_: None)
     with pytest.raises(MentorNetError, match="shared by 20 processes: it must be at least 40"):
-        run._check_ranks(prepared("full-model"), Ranks(0, 20))
+        run._check_parts(prepared("full-model"), Ranks(0, 20))
 
 
 def test_synced_norm_is_batch_norm(tmp_path: Path) -> None:

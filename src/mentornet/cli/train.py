@@ -35,6 +35,7 @@ class Train:
       mentornet train cifar10 --noise uniform:0.4 --method mentornet-pd --out runs/pd
       mentornet train photos/ --clean checked.csv --epochs 30 --out runs/photos
       mentornet train cifar10 --method reed-soft --set beta=0.9 --out runs/reed
+      mentornet train photos/ --batch-size 512 --accumulate 4 --out runs/large
       mentornet train --out runs/digits --resume
       mentornet train --config runs/digits/config.toml --seed 1 --out runs/again
     """

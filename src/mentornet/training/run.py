@@ -16,6 +16,7 @@ from mentornet.data import Splits
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 from mentornet.ranks import Ranks, job
+from mentornet.training.batches import steps_per_epoch
 from mentornet.training.observer import Observer
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.pruning import prune, unpruned
@@ -70,7 +71,7 @@ def _train(
     if run is not None and not resume and ranks.first:
         run.check_free()
     prepared = prepare_it()
-    _check_ranks(prepared, ranks)
+    _check_parts(prepared, ranks)
     for note in prepared.notes:
         observer.note(note)
     if prepared.noise_rate is not None:
@@ -113,21 +114,32 @@ def _train(
         return trainer.fit()
 
 
-def _check_ranks(prepared: Prepared, ranks: Ranks) -> None:
+def _check_parts(prepared: Prepared, ranks: Ranks) -> None:
     """What several processes can share, and whether they share it."""
-    if ranks.alone:
-        return
-    if not prepared.method.shares:
+    parts = prepared.config.optimiser.accumulate or 1
+    if not ranks.alone and not prepared.method.shares:
         raise MentorNetError(
             f"{prepared.method.name} is for one process; start it without torchrun"
         )
-    batch_size = prepared.config.optimiser.batch_size or 0
-    if batch_size < 2 * ranks.world:
+    if parts > 1 and not prepared.method.accumulates:
         raise MentorNetError(
-            f"batch-size is the whole batch, shared by {ranks.world} processes: it must be at "
-            f"least {2 * ranks.world}, got {batch_size}"
+            f"{prepared.method.name} needs each batch as a whole; leave out --accumulate"
+        )
+    size = _smallest_batch(prepared)
+    if parts * ranks.world > 1 and size < 2 * parts * ranks.world:
+        among = [f"shared by {ranks.world} processes"] * (ranks.world > 1)
+        among += [f"worked through in {parts} parts"] * (parts > 1)
+        raise MentorNetError(
+            f"batch-size is the whole batch, {' and '.join(among)}: it must be at least "
+            f"{2 * parts * ranks.world}, got batches of {size}"
         )
     ranks.check_same(prepared.digest, "a config or data")
+
+
+def _smallest_batch(prepared: Prepared) -> int:
+    """How many samples a step has at least."""
+    count = len(prepared.train)
+    return count // steps_per_epoch(count, prepared.config.optimiser.batch_size or 1)
 
 
 def _machine(prepared: Prepared, ranks: Ranks, observer: Observer) -> MachineConfig:
