@@ -5,7 +5,8 @@ What follows from those, percentiles, weights, histories, mentors, every rank wo
 whole batch, and so comes to the same result as one process would.
 """
 
+from mentornet.ranks.even import EvenBatches
 from mentornet.ranks.meeting import job, world_size
 from mentornet.ranks.ranks import Ranks
 
-__all__ = ["Ranks", "job", "world_size"]
+__all__ = ["EvenBatches", "Ranks", "job", "world_size"]

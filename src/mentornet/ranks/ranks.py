@@ -110,15 +110,6 @@ class Ranks:
             return slice(self.rank * mine, (self.rank + 1) * mine), self.world * mine
         return self.share(count), count
 
-    def check_equal(self, mine: int) -> None:
-        """Raise on every rank unless all have as many samples; on the CPU, where that is cheap."""
-        (sizes,) = self.gather([torch.tensor([mine])])
-        if (sizes != sizes[0]).any():
-            raise MentorNetError(
-                f"the processes have batches of {sizes.tolist()} samples, and they must be of one "
-                "size: use a DistributedSampler, which pads, and drop_last where batches are cut"
-            )
-
     @torch.no_grad()
     def gather(self, columns: Sequence[Tensor], count: int | None = None) -> list[Tensor]:
         """Each column `(B,)` of all ranks one after the other, in one exchange of 8 bytes a number.
