@@ -37,7 +37,7 @@ TRAIN = {
     "student": "student width depth dropout",
     "method": "method set",
     "optimiser": "epochs steps batch_size learning_rate schedule warm_up drops momentum nesterov "
-    "weight_decay augment padding",
+    "weight_decay augment padding accumulate",
     "machine": "accelerator precision channels_last compile workers checkpoint_seconds tensorboard",
 }
 

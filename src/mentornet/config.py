@@ -167,6 +167,10 @@ class OptimiserConfig:
     padding: int | None = None
     """Pixels added to each side before a window is cut out; 4 in the paper."""
 
+    accumulate: int | None = None
+    """Work through each batch in this many parts, for less memory: --batch-size 512 --accumulate 4
+    holds what 128 images need; by default in one."""
+
 
 @dataclass(frozen=True)
 class MachineConfig:
@@ -216,6 +220,7 @@ class TrainConfig:
             ("epochs", optimiser.epochs, 1),
             ("steps", optimiser.steps, 1),
             ("batch-size", optimiser.batch_size, 1),
+            ("accumulate", optimiser.accumulate, 1),
             ("padding", optimiser.padding, 0),
             ("image-size", self.files.image_size, 1),
             ("limit", self.files.limit, 2),

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from mentornet import MentorLoss, MentorNetError
-from mentornet.ranks import Ranks
 from tests.criterion.loops import loop
 
 ROOT = Path(__file__).parents[2]
@@ -58,10 +57,6 @@ def test_batches_of_other_sizes_are_refused_by_all(tmp_path: Path) -> None:
     done = torchrun(f"{program}")
     assert done.returncode != 0
     assert "the processes have batches of [4, 5] samples" in done.stderr
-
-
-def test_alone_sizes_are_always_equal() -> None:
-    Ranks().check_equal(3)
 
 
 def test_auto_drops_nothing_at_random() -> None:

@@ -49,6 +49,14 @@ class Smooth(nn.Module):
         )
 
 
+class Normless(Smooth):
+    """Without batch norm, each image is treated for itself."""
+
+    def __init__(self, channels: int, classes: int) -> None:
+        super().__init__(channels, classes)
+        self.norm: nn.Module = nn.Identity()  # type: ignore[assignment]
+
+
 def config(method: str, **changes: Any) -> TrainConfig:
     """100 steps; batches of 32 and 31, which two processes share unevenly."""
     return small(

@@ -7,33 +7,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mentornet.config import TrainConfig, write_config
 from mentornet.errors import MentorNetError
-from mentornet.training import Observer, RunFolder, train
+from mentornet.training import RunFolder, train
 from tests.training.runs import METHOD_SETTINGS, assert_same_outcome, small
-
-
-class StoppedError(Exception):
-    pass
-
-
-class StopsAfter(Observer):
-    def __init__(self, epoch: int) -> None:
-        self.last = epoch
-        self.notes: list[str] = []
-
-    def epoch(self, row: Mapping[str, Any]) -> None:
-        if row["epoch"] == self.last:
-            raise StoppedError
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
+from tests.training.stopping import StoppedError, StopsAfter
 
 
 def interrupted(config: TrainConfig, folder: Path, after: int) -> None:

@@ -55,7 +55,14 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.mark.parametrize("method", list(SETTINGS))
 def test_two_equal_one(method: str, both: tuple[Path, Path]) -> None:
     """100 steps, mentors learned on the way, samples that move between the ranks."""
-    (weights, records), (same, too) = (outcome(folder / method) for folder in both)
+    assert_close(both[0] / method, both[1] / method)
+    one, two = (RunFolder(folder / method).read_summary() for folder in both)
+    assert one["accuracy_last"] == two["accuracy_last"]
+    assert one["notes"] == two["notes"] or method == "mentornet-dd"
+
+
+def assert_close(one: Path, other: Path) -> None:
+    (weights, records), (same, too) = outcome(one), outcome(other)
     assert weights.keys() == same.keys()
     for name in weights:
         assert torch.allclose(weights[name].float(), same[name].float(), atol=1e-5), name
@@ -64,9 +71,27 @@ def test_two_equal_one(method: str, both: tuple[Path, Path]) -> None:
     for column in ("mean_weight", "last_weight"):
         assert np.allclose(records[column], too[column], atol=1e-4), column
     assert np.allclose(np.stack(records["loss"]), np.stack(too["loss"]), atol=1e-4)
-    one, two = (RunFolder(folder / method).read_summary() for folder in both)
-    assert one["accuracy_last"] == two["accuracy_last"]
-    assert one["notes"] == two["notes"] or method == "mentornet-dd"
+
+
+@pytest.mark.parametrize(("before", "after"), [(2, 1), (1, 2)])
+def test_a_run_goes_on_with_another_number_of_processes(
+    before: int, after: int, both: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Stopped after epoch 9 of 20, between the two lessons of its mentor."""
+    out = tmp_path / "run"
+    stopped = torchrun("tests.training.stopping", f"{out}", "mentornet-dd", "9", processes=before)
+    assert stopped.returncode != 0
+    assert len(RunFolder(out).read_metrics()) == 9
+    done = torchrun("tests.training.stopping", f"{out}", "mentornet-dd", "0", processes=after)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert_close(both[0] / "mentornet-dd", out)
+
+
+def test_three_share_what_they_cannot_divide(both: tuple[Path, Path], tmp_path: Path) -> None:
+    """Batches of 32 and 31: parts of 11, 11 and 10, or 11, 10 and 10."""
+    done = torchrun("tests.training.sharing", f"{tmp_path}", "mentornet-pd", processes=3)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert_close(both[0] / "mentornet-pd", tmp_path / "mentornet-pd")
 
 
 @pytest.mark.parametrize("rank", [0, 1])
@@ -113,21 +138,35 @@ def test_a_method_for_one_process_says_so(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_ranks_with_other_configs_are_found_out(tmp_path: Path) -> None:
+OTHER_CONFIG = """
+import os, sys
+from mentornet.cli import main
+sys.exit(main(['train', 'digits', '--seed', os.environ['RANK'], '--epochs', '1',
+               '--out', sys.argv[1]]))
+"""
+OTHER_DATA = """
+import os, sys
+from mentornet.config import TrainConfig
+from mentornet.data import load_data
+from mentornet.training import train
+splits = load_data('digits')
+splits.train.pixels[7, 0, 3, 3] += int(os.environ['RANK'])
+train(TrainConfig('digits'), sys.argv[1], splits=splits)
+"""
+
+
+@pytest.mark.parametrize("text", [OTHER_CONFIG, OTHER_DATA], ids=["config", "data"])
+def test_ranks_with_other_configs_or_data_are_found_out(text: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
-    program.write_text(
-        "import os, sys\n"
-        "from mentornet.cli import main\n"
-        "sys.exit(main(['train', 'digits', '--seed', os.environ['RANK'], '--epochs', '1', "
-        "'--out', sys.argv[1]]))\n"
-    )
+    program.write_text(text)
     command = [
         sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
         f"{program}", f"{tmp_path}/run",
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0
     assert "rank 1 has a config or data that differ from rank 0's" in done.stderr
+    assert not (tmp_path / "run").exists()
 
 
 def test_shares_cover_the_batch() -> None:
@@ -165,7 +204,10 @@ def test_a_batch_too_small_for_the_processes(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Ranks, "check_same", lambda *_: None)
     with pytest.raises(MentorNetError, match="shared by 20 processes: it must be at least 40"):
-        run._check_ranks(prepared("full-model"), Ranks(0, 20))
+        run._check_parts(prepared("full-model"), Ranks(0, 20))
+    uneven = prepared("full-model", limit=33)  # two batches, of 17 and 16
+    with pytest.raises(MentorNetError, match="must be at least 18, got batches of 16"):
+        run._check_parts(uneven, Ranks(0, 9))
 
 
 def test_synced_norm_is_batch_norm(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ class Train:
       mentornet train cifar10 --noise uniform:0.4 --method mentornet-pd --out runs/pd
       mentornet train photos/ --clean checked.csv --epochs 30 --out runs/photos
       mentornet train cifar10 --method reed-soft --set beta=0.9 --out runs/reed
+      mentornet train photos/ --batch-size 512 --accumulate 4 --out runs/large
       mentornet train --out runs/digits --resume
       mentornet train --config runs/digits/config.toml --seed 1 --out runs/again
     """
@@ -90,17 +91,17 @@ class Train:
         from mentornet.experiments.style import save
         from mentornet.training import RunFolder, train
 
-        folder = RunFolder(self.out)
-        with RunWatch(silent=not Ranks.join().first) as watch:
-            summary = train(
-                config, self.out, resume=self.resume, observer=watch, on_progress=watch.files
-            )
-        ranks = Ranks.here()
-        if ranks.first:
-            save(draw_run(folder.read_metrics(), summary), self.out / "curves")
-            watch.table(summary)
-            console().print(f"wrote {self.out}")
-        ranks.leave()
+        folder, ranks = RunFolder(self.out), Ranks.join()
+        with ranks.watched():
+            with RunWatch(silent=not ranks.first) as watch:
+                summary = train(
+                    config, self.out, resume=self.resume, observer=watch, on_progress=watch.files
+                )
+            if ranks.first:
+                save(draw_run(folder.read_metrics(), summary), self.out / "curves")
+                watch.table(summary)
+                console().print(f"wrote {self.out}")
+            ranks.leave()
 
 
 def _option(arguments: list[str], name: str) -> str | None:

@@ -24,6 +24,7 @@ from mentornet.criterion.weight_decay import TALLY
 from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
 from mentornet.mentors import Mentor
+from mentornet.ranks import EvenBatches
 from mentornet.records import Records
 
 __all__ = ["MentorLoss"]
@@ -131,6 +132,7 @@ class MentorLoss(nn.Module):
         self.records = None if samples is None else Records(samples)
         self.learning: Relearning | None = None
         self.weights = torch.ones(0)
+        self._even = EvenBatches()
         self.register_buffer("settled", torch.tensor(False))
         self.register_buffer("bad_samples", torch.zeros((), dtype=torch.long))
         self.register_buffer("tally", torch.zeros(2, dtype=torch.long), persistent=False)
@@ -249,11 +251,16 @@ class MentorLoss(nn.Module):
         """One step of SPADE, on the samples of all processes where several train together."""
         self._check(seen.losses, seen.labels, seen.index, seen.wrong)
         ranks = ranks_here()
+        if ranks.alone:
+            self.weights = self._weigh(seen)
+            return self.weights
         mine, count = ranks.place(len(seen.losses), whole)
-        if not ranks.alone and whole is None and can_look(seen.losses):
-            ranks.check_equal(len(seen.losses))
-        weights = self._weigh(seen.of_all(ranks, count))
-        self.weights = weights if ranks.alone else weights[mine]
+        if whole is None:
+            look = can_look(seen.losses)
+            seen = seen.with_columns(self._even.gather(ranks, seen.columns, look=look))
+        else:
+            seen = seen.with_columns(ranks.gather(seen.columns, count))
+        self.weights = self._weigh(seen)[mine]
         return self.weights
 
     def _weigh(self, seen: Seen) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -30,12 +31,14 @@ class Seen:
     index: Tensor | None = None
     wrong: Tensor | None = None
 
-    def of_all(self, ranks: Ranks, count: int) -> Seen:
-        """The samples of all processes, `count` of them, in one exchange."""
-        if ranks.alone:
-            return self
+    @property
+    def columns(self) -> list[Tensor]:
+        """What there is of these, in order."""
+        return [column for column in vars(self).values() if column is not None]
+
+    def with_columns(self, columns: Sequence[Tensor]) -> Seen:
+        """The same of other samples, such as those of all processes."""
         names = [name for name, column in vars(self).items() if column is not None]
-        columns = ranks.gather([getattr(self, name) for name in names], count)
         return Seen(**dict(zip(names, columns, strict=True)))
 
 

@@ -67,6 +67,7 @@ class CoTeaching(Method):
     name: ClassVar[str] = "co-teaching"
     title: ClassVar[str] = "Co-teaching"
     shares: ClassVar[bool] = False
+    accumulates: ClassVar[bool] = False
     students: ClassVar[int] = 2
     forget: float = 0.4
     rise: float = 0.1

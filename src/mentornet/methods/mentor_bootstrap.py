@@ -113,6 +113,7 @@ class MentorBootstrap(MentorNetDD):
     name: ClassVar[str] = "mentor-bootstrap"
     title: ClassVar[str] = "Mentor bootstrap"
     shares: ClassVar[bool] = False
+    accumulates: ClassVar[bool] = False
     burn_in: float = 0.1
     burn_in_drop: float = 0.0
     updates: tuple[float, ...] = tuple(percent / 100 for percent in range(12, 97, 7))

@@ -84,6 +84,7 @@ class MentorMix(SpadeMethod):
     name: ClassVar[str] = "mentormix"
     title: ClassVar[str] = "MentorMix"
     shares: ClassVar[bool] = False
+    accumulates: ClassVar[bool] = False
     percentile: float = 0.7
     burn_in: float = 0.1
     burn_in_drop: float = 0.0

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from mentornet.criterion import MentorLoss, SpadeConfig
 from mentornet.data import Batch
-from mentornet.methods.method import Method, Step, Supervision, Task
+from mentornet.methods.method import Judged, Method, Supervision, Task
 
 __all__ = ["MentorNetAuto"]
 
@@ -54,14 +54,11 @@ class DropIn(Supervision):
     def __init__(self, criterion: MentorLoss) -> None:
         self.criterion = criterion
 
-    def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
-        logits = student(batch.images)
-        losses = self.losses(logits, batch)
-        weights = self.weigh(losses, logits.detach(), batch)
-        count = len(batch.whole.index)
+    def judge(self, losses: Tensor, logits: Tensor, batch: Batch, learning_rate: float) -> Judged:
+        weights = self.weigh(losses, logits, batch)
         seen, predicted = self.exchange(losses, logits, batch)
-        (weights,) = self.ranks.gather([weights], count)
-        return Step(self.total(student, losses, weights, batch), seen, weights, predicted)
+        (weights,) = self.ranks.gather([weights], len(batch.whole.index))
+        return Judged(seen, weights, predicted)
 
     def weigh(self, losses: Tensor, logits: Tensor, batch: Batch) -> Tensor:
         """v, `(B,)`, from the losses and what was predicted."""

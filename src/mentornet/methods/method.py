@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +15,7 @@ from mentornet.data import Batch
 from mentornet.mentors import Mentor
 from mentornet.ranks import Ranks
 
-__all__ = ["Method", "Setting", "Step", "Supervision", "Task"]
+__all__ = ["Judged", "Method", "Setting", "Step", "Supervision", "Task"]
 
 Setting = float | bool | str | tuple[float, ...]
 
@@ -43,6 +43,14 @@ class Task:
     verified: Verified | None = None
     is_correct: Tensor | None = None
     kept: Tensor | None = None
+
+
+class Judged(NamedTuple):
+    """A step's whole batch as the records keep it; see `Step`."""
+
+    losses: Tensor
+    weights: Tensor | None
+    predicted: Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +88,14 @@ class Supervision:
         """Losses, weights with the student fixed, and their weighted mean."""
         logits = student(batch.images)
         losses = self.losses(logits, batch)
+        judged = self.judge(losses.detach(), logits.detach(), batch, learning_rate)
+        mine, count = self.own(judged.weights, batch), len(batch.whole.index)
+        return Step(self.total(student, losses, mine, batch, count), *judged)
+
+    def judge(self, losses: Tensor, logits: Tensor, batch: Batch, learning_rate: float) -> Judged:
+        """What is known of the whole batch, from the losses and logits of our own samples."""
         seen, predicted = self.exchange(losses, logits, batch)
-        weights = self.weights(seen, batch.whole, learning_rate)
-        return Step(self.total(student, losses, weights, batch), seen, weights, predicted)
+        return Judged(seen, self.weights(seen, batch.whole, learning_rate), predicted)
 
     def exchange(self, losses: Tensor, logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """Losses and predicted classes of the whole batch, without gradient."""
@@ -90,24 +103,29 @@ class Supervision:
         seen, predicted = self.ranks.gather(columns, len(batch.whole.index))
         return seen, predicted
 
-    def mean(self, losses: Tensor, weights: Tensor | None, batch: Batch) -> Tensor:
-        """(1/B) Σ v ℓ over our own samples, B being all of them.
+    def own(self, weights: Tensor | None, batch: Batch) -> Tensor | None:
+        """Of the weights of the whole batch, those of our own samples."""
+        if weights is None or self.ranks.alone:
+            return weights
+        return weights[self.ranks.share(len(batch.whole.index))]
+
+    def mean(self, losses: Tensor, weights: Tensor | None, count: int) -> Tensor:
+        """(1/B) Σ v ℓ over these samples of ours, B being `count`, all of them.
 
         Gradients are averaged over the ranks, so each rank's part counts as often as there are
         ranks.
         """
-        if self.ranks.alone:
+        if len(losses) == count:
             return losses.mean() if weights is None else weighted_mean(weights, losses)
-        count = len(batch.whole.index)
         if weights is not None:
-            losses = weights[self.ranks.share(count)].detach() * losses
+            losses = weights.detach() * losses
         return losses.sum() * (self.ranks.world / count)
 
     def total(
-        self, student: nn.Module, losses: Tensor, weights: Tensor | None, batch: Batch
+        self, student: nn.Module, losses: Tensor, weights: Tensor | None, batch: Batch, count: int
     ) -> Tensor:
         """The mean, and the part of it that a student's auxiliary head has, if it has one."""
-        loss = self.mean(losses, weights, batch)
+        loss = self.mean(losses, weights, count)
         while isinstance(getattr(student, "module", None), nn.Module):
             student = student.module  # type: ignore[assignment]
         beside = getattr(student, "auxiliary_logits", None)
@@ -115,7 +133,7 @@ class Supervision:
             return loss
         each = nn.functional.cross_entropy(beside, batch.given_label, reduction="none")
         share: float = getattr(student, "auxiliary_share", 1.0)
-        return loss + share * self.mean(each, weights, batch)
+        return loss + share * self.mean(each, weights, count)
 
     def losses(self, logits: Tensor, batch: Batch) -> Tensor:
         """ℓ, one value a sample `(B,)`, with gradient, from logits `(B, K)`."""
@@ -159,6 +177,7 @@ class Method(ABC):
         needs_truth: whether it looks at true labels.
         students: how many it trains side by side; two are a `Pair`.
         shares: whether several processes can share its steps.
+        accumulates: whether a batch can be worked through in parts.
     """
 
     name: ClassVar[str]
@@ -166,6 +185,7 @@ class Method(ABC):
     needs_truth: ClassVar[bool] = False
     students: ClassVar[int] = 1
     shares: ClassVar[bool] = True
+    accumulates: ClassVar[bool] = True
 
     @property
     def student_dropout(self) -> float | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from mentornet.data import Splits
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 from mentornet.ranks import Ranks, job
+from mentornet.training.batches import steps_per_epoch
 from mentornet.training.observer import Observer
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.pruning import prune, unpruned
@@ -45,6 +48,20 @@ def train(
     """
     ranks = Ranks.join()
     observer = observer if observer is not None and ranks.first else Observer()
+    with ranks.watched():
+        prepare_it = partial(prepare, config, on_progress=on_progress, splits=splits)
+        return _train(config, out, resume, ranks, observer, prepare_it)
+
+
+def _train(
+    config: TrainConfig,
+    out: str | Path | None,
+    resume: bool,
+    ranks: Ranks,
+    observer: Observer,
+    prepare_it: Callable[[], Prepared],
+) -> dict[str, Any]:
+    """The same, once the processes have met."""
     run = None if out is None else RunFolder(Path(out))
     begun = run is not None and run.config.exists()
     ours = begun and run is not None and job() is not None and run.about().get("job") == job()
@@ -53,8 +70,8 @@ def train(
         raise MentorNetError(f"there is no run to resume in {out}")
     if run is not None and not resume and ranks.first:
         run.check_free()
-    prepared = prepare(config, on_progress=on_progress, splits=splits)
-    _check_ranks(prepared, ranks)
+    prepared = prepare_it()
+    _check_parts(prepared, ranks)
     for note in prepared.notes:
         observer.note(note)
     if prepared.noise_rate is not None:
@@ -97,21 +114,32 @@ def train(
         return trainer.fit()
 
 
-def _check_ranks(prepared: Prepared, ranks: Ranks) -> None:
+def _check_parts(prepared: Prepared, ranks: Ranks) -> None:
     """What several processes can share, and whether they share it."""
-    if ranks.alone:
-        return
-    if not prepared.method.shares:
+    parts = prepared.config.optimiser.accumulate or 1
+    if not ranks.alone and not prepared.method.shares:
         raise MentorNetError(
             f"{prepared.method.name} is for one process; start it without torchrun"
         )
-    batch_size = prepared.config.optimiser.batch_size or 0
-    if batch_size < 2 * ranks.world:
+    if parts > 1 and not prepared.method.accumulates:
         raise MentorNetError(
-            f"batch-size is the whole batch, shared by {ranks.world} processes: it must be at "
-            f"least {2 * ranks.world}, got {batch_size}"
+            f"{prepared.method.name} needs each batch as a whole; leave out --accumulate"
+        )
+    size = _smallest_batch(prepared)
+    if parts * ranks.world > 1 and size < 2 * parts * ranks.world:
+        among = [f"shared by {ranks.world} processes"] * (ranks.world > 1)
+        among += [f"worked through in {parts} parts"] * (parts > 1)
+        raise MentorNetError(
+            f"batch-size is the whole batch, {' and '.join(among)}: it must be at least "
+            f"{2 * parts * ranks.world}, got batches of {size}"
         )
     ranks.check_same(prepared.digest, "a config or data")
+
+
+def _smallest_batch(prepared: Prepared) -> int:
+    """How many samples a step has at least."""
+    count = len(prepared.train)
+    return count // steps_per_epoch(count, prepared.config.optimiser.batch_size or 1)
 
 
 def _machine(prepared: Prepared, ranks: Ranks, observer: Observer) -> MachineConfig:

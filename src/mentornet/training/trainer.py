@@ -24,6 +24,7 @@ from mentornet.randomness import generator, seeded
 from mentornet.ranks import Ranks
 from mentornet.records import Records, write_records
 from mentornet.students import answering
+from mentornet.training.accumulation import Accumulation
 from mentornet.training.assembly import (
     compiled,
     fresh_student,
@@ -79,10 +80,12 @@ class Trainer:
         )
         self.supervision = prepared.method.start(self._task(device))
         self.supervision.ranks = self.ranks
-        smallest = len(train) // self.batches.steps
+        parts = optimiser.accumulate or 1
+        smallest = len(train) // self.batches.steps // parts
         self.module = fresh_student(prepared, self._first_images, smallest_batch=smallest)
         sgd = make_sgd(optimiser, self.module, self.supervision)
         self.student, self.optimiser = self.fabric.setup(compiled(self.module, machine), sgd)
+        self.accumulation = Accumulation(self.fabric, self.student, parts)
         self.records = Records(len(train), device)
         self.steps_done = self.epochs_done = 0
         self.seconds = prepared.seconds_before
@@ -138,9 +141,7 @@ class Trainer:
         rate = learning_rate(self.config.optimiser, self.steps_done, self.total_steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        done = self._supervised(batch, rate)
-        self.optimiser.zero_grad()
-        self.fabric.backward(done.loss)
+        done = self._descended(batch, rate)
         for beside in self.supervision.parameters():
             if beside.grad is not None and not self.ranks.alone:
                 beside.grad = self.ranks.total(beside.grad) / self.ranks.world
@@ -156,12 +157,18 @@ class Trainer:
         loss = done.loss.detach() if self.ranks.alone else done.losses.mean()
         self._watch(loss, done.weights)
 
-    def _supervised(self, batch: Batch, rate: float) -> Step:
+    def _descended(self, batch: Batch, rate: float) -> Step:
+        """A step with the gradients of its loss."""
+        self.optimiser.zero_grad()
         try:
-            return self.supervision.step(self.student, batch, rate)
+            if self.accumulation.parts > 1:
+                return self.accumulation.step(self.supervision, batch, rate)
+            done = self.supervision.step(self.student, batch, rate)
         except MentorNetError:
             self._check_finite()  # a mentor cannot be learned from losses that are no numbers
             raise
+        self.fabric.backward(done.loss)
+        return done
 
     def _watch(self, loss: Tensor, weights: Tensor | None) -> None:
         """Remember the first step whose loss is no number; tell the observer now and then."""

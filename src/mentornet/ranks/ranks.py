@@ -1,15 +1,11 @@
-"""The processes of one training, on one machine or many: who we are, and what the others saw.
-
-Every rank computes its own part of a batch, and then they tell each other a few numbers a sample.
-What follows from those, percentiles, weights, histories, mentors, every rank works out for the
-whole batch, and so comes to the same result as one process would.
-"""
+"""One of several processes, and what it tells the others."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -19,35 +15,14 @@ from torch import Tensor
 from torch import distributed as dist
 
 from mentornet.errors import MentorNetError
+from mentornet.ranks.meeting import agent_store, meet, world_size
+from mentornet.ranks.watch import watching
 
-__all__ = ["Ranks", "job", "world_size"]
+__all__ = ["Ranks"]
 
-_PATIENCE = timedelta(minutes=10)  # how long a rank waits for the others before it gives up
-
-
-def world_size() -> int:
-    """How many processes `torchrun` has started for this training; 1 without it."""
-    return int(os.environ.get("WORLD_SIZE", "1")) if "LOCAL_WORLD_SIZE" in os.environ else 1
-
-
-def job() -> str | None:
-    """What `torchrun` calls this job through all its restarts; None without it."""
-    return os.environ.get("TORCHELASTIC_RUN_ID") if world_size() > 1 else None
-
-
-def _store() -> Any:
-    """Where the processes find each other.
-
-    The agent of `torchrun` keeps one store through all restarts. Each start looks in a place of
-    its own there, or it would find the addresses of processes that are dead.
-    """
-    agent = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
-    store = torch._C._distributed_c10d.TCPStore(
-        os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), world_size(),
-        is_master=not agent and os.environ["RANK"] == "0", timeout=_PATIENCE,
-    )  # fmt: skip
-    start = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-    return torch._C._distributed_c10d.PrefixStore(f"mentornet/{start}", store)
+_AT_MOST = timedelta(hours=2)  # for others that give signs of life; see `watch`
+_start: list[str] = []  # the name of this start, once the processes have met
+_watched: list[bool] = []  # whether somebody watches the others already
 
 
 @dataclass(frozen=True)
@@ -69,9 +44,11 @@ class Ranks:
             return cls()
         if not dist.is_initialized():
             backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+            rank, world, store = int(os.environ["RANK"]), world_size(), agent_store()
+            _start[:] = [meet(store, rank, world)]
             dist.init_process_group(
-                backend, store=_store(), rank=int(os.environ["RANK"]), world_size=world_size(),
-                timeout=_PATIENCE,
+                backend, store=_place(store, "group"), rank=rank, world_size=world,
+                timeout=_AT_MOST,
             )  # fmt: skip
         return cls.here()
 
@@ -81,6 +58,21 @@ class Ranks:
         if dist.is_available() and dist.is_initialized():
             return cls(dist.get_rank(), dist.get_world_size())
         return cls()
+
+    def watched(self) -> AbstractContextManager[None]:
+        """Inside, no process outlives the others for long; see `watch`."""
+        if self.alone or not _start or _watched:
+            return nullcontext()
+        return self._watch()
+
+    @contextmanager
+    def _watch(self) -> Iterator[None]:
+        _watched.append(True)
+        try:
+            with watching(_place(agent_store(), "alive"), self.rank, self.world):
+                yield
+        finally:
+            _watched.clear()
 
     @property
     def alone(self) -> bool:
@@ -117,15 +109,6 @@ class Ranks:
         if count is None:
             return slice(self.rank * mine, (self.rank + 1) * mine), self.world * mine
         return self.share(count), count
-
-    def check_equal(self, mine: int) -> None:
-        """Raise on every rank unless all have as many samples; on the CPU, where that is cheap."""
-        (sizes,) = self.gather([torch.tensor([mine])])
-        if (sizes != sizes[0]).any():
-            raise MentorNetError(
-                f"the processes have batches of {sizes.tolist()} samples, and they must be of one "
-                "size: use a DistributedSampler, which pads, and drop_last where batches are cut"
-            )
 
     @torch.no_grad()
     def gather(self, columns: Sequence[Tensor], count: int | None = None) -> list[Tensor]:
@@ -209,3 +192,8 @@ class Ranks:
                 f"rank {other[0]} has {what} that differ from rank 0's; every process must be "
                 "started with the same command and see the same files"
             )
+
+
+def _place(store: Any, what: str) -> Any:
+    """A part of the store that no earlier start has written to."""
+    return torch._C._distributed_c10d.PrefixStore(f"mentornet/{_start[0]}/{what}", store)

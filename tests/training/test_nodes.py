@@ -1,0 +1,102 @@
+"""Two machines for real, with their own addresses: the same result, whatever happens on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.training.nodes import ROOT, Node, finish, two_nodes
+from tests.training.runs import assert_same_outcome
+
+pytestmark = pytest.mark.slow
+
+WORDS = [
+    "mentornet", "train", "digits", "--noise", "uniform:0.4", "--limit", "400", "--epochs", "12",
+    "--batch-size", "50", "--student", "small-cnn", "--width", "8", "--checkpoint-seconds", "0",
+]  # fmt: skip
+_PATIENCE = 4
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[tuple[Node, Node]]:
+    with two_nodes() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What two processes on one machine come to."""
+    out = tmp_path_factory.mktemp("one") / "run"
+    done = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+         "-m", *WORDS, "--out", f"{out}"],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    return out
+
+
+def run_on(
+    nodes: tuple[Node, Node], folder: Path, disturb: Callable[[list[Path]], None] | None = None
+) -> list[str]:
+    """Train on both, disturbed after three epochs; what each of them has said."""
+    out, logs = folder / "run", [folder / "first.log", folder / "second.log"]
+    running = [
+        node.torchrun([*WORDS, "--out", f"{out}"], log, MENTORNET_PATIENCE=f"{_PATIENCE}")
+        for node, log in zip(nodes, logs, strict=True)
+    ]
+    try:
+        if disturb is not None:
+            metrics = out / "metrics.jsonl"
+            while not metrics.exists() or len(metrics.read_text().splitlines()) < 3:
+                assert all(agent.poll() is None for agent in running), logs[0].read_text()[-2000:]
+                time.sleep(0.05)
+            disturb(logs)
+    finally:
+        finish(running, logs, 100)
+    return [log.read_text() for log in logs]
+
+
+def test_two_machines_equal_one(
+    nodes: tuple[Node, Node], undisturbed: Path, tmp_path: Path
+) -> None:
+    run_on(nodes, tmp_path)
+    assert_same_outcome(tmp_path / "run", undisturbed)
+
+
+def test_a_process_is_killed(nodes: tuple[Node, Node], undisturbed: Path, tmp_path: Path) -> None:
+    """Only the agent beside it counts that as a failure; all go on from the checkpoint."""
+    first, second = run_on(nodes, tmp_path, lambda _: os.kill(nodes[1].worker(), signal.SIGKILL))
+    assert "going on after epoch" in first
+    assert "Traceback" not in first + second
+    assert_same_outcome(tmp_path / "run", undisturbed)
+
+
+def test_the_cable_is_cut_for_a_while(
+    nodes: tuple[Node, Node], undisturbed: Path, tmp_path: Path
+) -> None:
+    """Nothing is closed, only silent; both give up, and go on when they find each other again."""
+
+    def disturb(logs: list[Path]) -> None:
+        nodes[1].cut()
+        try:
+            deadline = time.monotonic() + 30
+            while not all("has not heard of rank" in log.read_text() for log in logs):
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        finally:
+            nodes[1].mend()
+
+    first, second = run_on(nodes, tmp_path, disturb)
+    assert f"rank 0 has not heard of rank 1 for {_PATIENCE} seconds" in first
+    assert f"rank 1 has not heard of rank 0 for {_PATIENCE} seconds" in second
+    assert "going on after epoch" in first
+    assert_same_outcome(tmp_path / "run", undisturbed)
