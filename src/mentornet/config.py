@@ -88,6 +88,10 @@ class LabelsConfig:
     clean_count: int | None = None
     """Draw this many verified samples, where true labels are known."""
 
+    decisions: str | None = None
+    """CSV of what to do with labels, as an audit's page or tables have it: index, and keep,
+    relabel or drop."""
+
 
 @dataclass(frozen=True)
 class StudentConfig:

@@ -6,6 +6,7 @@ ends. Shapes: N samples, E epochs.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,22 @@ from mentornet.files import write_bytes
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Records", "read_records", "write_records"]
+__all__ = ["MOST", "Records", "log_odds", "read_records", "write_records"]
+
+MOST = 5.0
+"""Log-odds above this count as this."""
+
+_LATE = 0.2  # the weight of the last prediction among all
+
+
+def log_odds(loss: Tensor) -> Tensor:
+    """Log p/(1 − p) of the given label, from ℓ = −log p, at most `MOST`; NaN where ℓ is.
+
+    >>> log_odds(torch.tensor([2.0, 1.0]).log()).tolist()
+    [0.0, 5.0]
+    """
+    loss = loss.clamp(min=math.log1p(math.exp(-MOST)))  # the loss whose odds are MOST
+    return (-loss - (-torch.expm1(-loss)).log()).clamp(max=MOST)
 
 
 class Records(nn.Module):
@@ -29,7 +45,13 @@ class Records(nn.Module):
         loss: ℓ when it was last seen, float32, NaN before.
         weight: v when it was last seen.
         weight_sum: Σ v over the epochs so far.
+        given_label: as it was last said to be; −1 before.
+        odds_sum: Σ log p/(1 − p), p = e^(−ℓ), over all the times it was seen, each at most 5 (how
+            well a label is known by heart says no more); a loss that was no number is left out.
+        seen: how often that was.
         predicted_label: by the student, when it was last seen; −1 before.
+        suggested_label: the class that it has predicted most often of late; −1 before.
+        support: the share of late predictions that say so.
         learned_epoch: the first epoch, from 1, that predicted the given label; 0: never.
         forgotten: how often the prediction was the given label in one epoch and not in the next.
     """
@@ -37,7 +59,12 @@ class Records(nn.Module):
     loss: Tensor
     weight: Tensor
     weight_sum: Tensor
+    given_label: Tensor
+    odds_sum: Tensor
+    seen: Tensor
     predicted_label: Tensor
+    suggested_label: Tensor
+    support: Tensor
     learned_epoch: Tensor
     forgotten: Tensor
     fits: Tensor
@@ -48,7 +75,12 @@ class Records(nn.Module):
         self.register_buffer("loss", torch.full((count,), torch.nan, device=device))
         self.register_buffer("weight", torch.ones(count, device=device))
         self.register_buffer("weight_sum", torch.zeros(count, device=device))
+        self.register_buffer("given_label", whole - 1)
+        self.register_buffer("odds_sum", torch.zeros(count, device=device))
+        self.register_buffer("seen", whole.clone())
         self.register_buffer("predicted_label", whole - 1)
+        self.register_buffer("suggested_label", whole - 1)
+        self.register_buffer("support", torch.zeros(count, device=device))
         self.register_buffer("learned_epoch", whole)
         self.register_buffer("forgotten", whole.clone())
         self.register_buffer("fits", whole.bool())
@@ -70,7 +102,12 @@ class Records(nn.Module):
         epoch: int | Tensor,
     ) -> None:
         """Take in one batch of that epoch (from 0); all else of shape `(B,)`."""
-        self.loss[index] = losses.detach().float()
+        losses = losses.detach().float()
+        self.loss[index] = losses
+        known = losses.isfinite()
+        self.odds_sum[index] += torch.where(known, log_odds(losses), 0)
+        self.seen[index] += known.int()
+        self.given_label[index] = given_label.int()
         weights = torch.ones_like(losses) if weights is None else weights
         self.weight[index] = weights.float()
         self.weight_sum[index] += weights.float()
@@ -80,6 +117,20 @@ class Records(nn.Module):
         self.forgotten[index] += (self.fits[index] & ~fits).int()
         self.fits[index] = fits
         self.predicted_label[index] = predicted_label.int()
+        self._vote(index, predicted_label.int())
+
+    def _vote(self, index: Tensor, predicted: Tensor) -> None:
+        """S ← s + a (1 − s) for a prediction of the suggested class, s ← (1 − a) s for another.
+
+        When another class is predicted and s falls below a/2, that class is suggested from then on,
+        with s = a. So s is about the share of late predictions, some 1/a of them, that agree.
+        """
+        suggested, support = self.suggested_label[index], self.support[index]
+        agrees = predicted == suggested
+        support = torch.where(agrees, support + _LATE * (1 - support), (1 - _LATE) * support)
+        anew = ~agrees & (support < _LATE / 2)
+        self.suggested_label[index] = torch.where(anew, predicted, suggested)
+        self.support[index] = torch.where(anew, _LATE, support)
 
     def save_losses(self, folder: Path, epoch: int) -> None:
         """Keep the losses of the epoch that has ended."""
@@ -100,7 +151,7 @@ def write_records(
 
     Columns: `index`, `path` where samples have one, `given_label`, `true_label` where it is
     known, `loss` (the E losses), `mean_weight`, `last_weight`, `learned_epoch` (from 1; 0: never),
-    `forgotten`, `predicted_label`.
+    `forgotten`, `predicted_label` (the last), `suggested_label` and `support` (of late).
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -125,6 +176,8 @@ def write_records(
     columns["learned_epoch"] = records.learned_epoch.cpu().numpy()
     columns["forgotten"] = records.forgotten.cpu().numpy()
     columns["predicted_label"] = records.predicted_label.cpu().numpy()
+    columns["suggested_label"] = records.suggested_label.cpu().numpy()
+    columns["support"] = records.support.cpu().numpy()
     buffer = pa.BufferOutputStream()
     pq.write_table(pa.table(columns), buffer, compression="zstd")
     write_bytes(path, buffer.getvalue().to_pybytes())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from mentornet.audit.decisions import Decisions, read_decisions
 from mentornet.audit.page import write_page
+from mentornet.audit.ranking import Ranking, Wrong, rank
 from mentornet.audit.report_contents import Contents, Curve, Fact, Pictures, Samples, Surface
+from mentornet.audit.tables import class_table, cleaning, transitions, write_tables
 
 __all__ = [
     "Contents",
@@ -12,8 +14,15 @@ __all__ = [
     "Decisions",
     "Fact",
     "Pictures",
+    "Ranking",
     "Samples",
     "Surface",
+    "Wrong",
+    "class_table",
+    "cleaning",
+    "rank",
     "read_decisions",
+    "transitions",
     "write_page",
+    "write_tables",
 ]

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Protocol
 
 import tyro
 
+from mentornet.cli.audit import Audit
 from mentornet.cli.compare import Compare
 from mentornet.cli.demo import Demo
 from mentornet.cli.fit_mentor import FitMentor
@@ -32,6 +33,7 @@ class Command(Protocol):
 COMMANDS: dict[str, type[Command]] = {
     "train": Train,
     "predict": Predict,
+    "audit": Audit,
     "shards": Shards,
     "demo": Demo,
     "fit-mentor": FitMentor,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +26,9 @@ from mentornet.errors import MentorNetError
 from mentornet.mentors import Mentor
 from mentornet.ranks import EvenBatches
 from mentornet.records import Records
+
+if TYPE_CHECKING:
+    from mentornet.audit.ranking import Ranking
 
 __all__ = ["MentorLoss"]
 
@@ -315,6 +318,25 @@ class MentorLoss(nn.Module):
         It can be asked under any mentor; best at the end of training.
         """
         return self.noise.estimate()
+
+    def audit(self, classes: Sequence[str] | None = None) -> Ranking:
+        """Which labels are wrong, from all that was seen so far; needs `samples=` and `index=`.
+
+        `.table` of what it returns has a row a sample, worst first; `.wrong` says how many there
+        are (see `mentornet.audit.rank`).
+
+        Args:
+            classes: their names.
+        """
+        from mentornet.audit.ranking import rank  # needs pandas for its tables only
+
+        if self.records is None:
+            raise MentorNetError(
+                "the audit needs records of every sample: give samples= (how many there are) when "
+                "you make the criterion, and index= in every step"
+            )
+        rate = self.noise.rate.item() if self.noise.knows_wrong else None
+        return rank(self.records, classes=classes, noise_rate=rate)
 
     def figures(self) -> dict[str, float]:
         """What is worth a line in the log; on an accelerator this waits, so not at every step.

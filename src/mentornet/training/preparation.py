@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from mentornet.audit.decisions import read_decisions
 from mentornet.config import MachineConfig, TrainConfig, to_toml
 from mentornet.criterion import Verified
 from mentornet.data import (
@@ -114,6 +115,9 @@ def prepare(
     validation = splits.validation
     if config.files.validation is not None:
         train, validation = _held_out(train, config.files.validation)
+    decided: list[str] = []
+    if config.labels.decisions is not None:
+        train, decided = _decided(train, Path(config.labels.decisions))
     if len(train.given_label.unique()) < 2:
         raise MentorNetError("all training labels are of one class; there is nothing to tell apart")
     if method.needs_truth and train.true_label is None:
@@ -128,7 +132,7 @@ def prepare(
         )
     found, notes = _verified(config, train, _others(everything, splits))
     return Prepared(
-        config, train, splits.test, validation, method, found, (*splits.notes, *notes),
+        config, train, splits.test, validation, method, found, (*splits.notes, *decided, *notes),
         further=splits.further,
     )  # fmt: skip
 
@@ -142,11 +146,12 @@ def _absolute(config: TrainConfig) -> TrainConfig:
     if imagenet is not None and (Path(imagenet).exists() or imagenet != "imagenet"):
         imagenet = _from_root(imagenet)
     clean = None if labels.clean is None else _from_root(labels.clean)
+    decisions = None if labels.decisions is None else _from_root(labels.decisions)
     return replace(
         config,
         data=data if Path(data).exists() else config.data,
         files=replace(files, folder=folder, imagenet=imagenet),
-        labels=replace(labels, clean=clean),
+        labels=replace(labels, clean=clean, decisions=decisions),
     )
 
 
@@ -210,6 +215,23 @@ def _held_out(images: Images, share: float) -> tuple[Images, Images]:
     """What is trained on, and what is held out: with given labels only, as users have them."""
     stay, held = hold_out(images.given_label, share)
     return images.rows(stay), replace(images.rows(held), true_label=None)
+
+
+def _decided(images: Images, path: Path) -> tuple[Images, list[str]]:
+    """The images with what somebody decided: some relabelled, some left out."""
+    decisions = read_decisions(
+        path, class_names=images.classes, count=len(images),
+        given_label=images.given_label.numpy(),
+    )  # fmt: skip
+    label, stay = images.given_label.clone(), torch.ones(len(images), dtype=torch.bool)
+    moved = decisions.decision == "relabel"
+    dropped = decisions.decision == "drop"
+    label[torch.from_numpy(decisions.index[moved])] = torch.from_numpy(decisions.label[moved])
+    stay[torch.from_numpy(decisions.index[dropped])] = False
+    if not stay.any():
+        raise MentorNetError(f"{path} drops every sample; there is nothing to train on")
+    note = f"{path.name}: {moved.sum()} samples are relabelled, {dropped.sum()} are left out"
+    return replace(images, given_label=label).rows(stay), [note]
 
 
 def _verified(

@@ -1,0 +1,186 @@
+"""What a run knows of each label, from wherever it was written down.
+
+Shapes: N samples, E epochs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mentornet.errors import MentorNetError
+from mentornet.records import Records, log_odds, read_records
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Evidence", "evidence_of"]
+
+Floats = NDArray[np.floating[Any]]
+Integers = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """N samples as a student saw them, one value each if not said otherwise.
+
+    Attributes:
+        index: the id of each.
+        given_label: a class number, right or wrong.
+        odds: the mean of log p/(1 − p) (`records.log_odds`) over the times it was seen; NaN if it
+            never was.
+        suggested_label: what the student mostly predicted of late; −1 where that is not known.
+        support: the share of those predictions; NaN where it is not known.
+        mean_weight: mean v; NaN where it is not known.
+        trajectory: ℓ in every epoch, `(N, E)`, E may be 0.
+        learned_epoch: when the student first predicted the given label; 0: never.
+        forgotten: how often it did and then did not.
+        path: what the user calls each sample.
+        true_label: where it is known.
+    """
+
+    index: Integers
+    given_label: Integers
+    odds: Floats
+    suggested_label: Integers
+    support: Floats
+    mean_weight: Floats
+    trajectory: Floats
+    learned_epoch: Integers
+    forgotten: Integers
+    path: Sequence[str] | None = None
+    true_label: Integers | None = None
+
+    def __len__(self) -> int:
+        """N."""
+        return len(self.index)
+
+    def rows(self, chosen: NDArray[np.bool_]) -> Evidence:
+        """Those of the samples."""
+        parts: dict[str, Any] = {}
+        for name, column in vars(self).items():
+            if name == "path" and column is not None:
+                parts[name] = [text for text, wanted in zip(column, chosen, strict=True) if wanted]
+            elif column is not None:
+                parts[name] = column[chosen]
+        return replace(self, **parts)
+
+
+def evidence_of(records: Any) -> Evidence:
+    """From the records of a run (a path or the table), of a `MentorLoss`, or a table of yours.
+
+    A table has `given_label`, and `loss` (a list an epoch each) or `mean_loss`; if it likes also
+    `index`, `path`, `true_label`, `suggested_label` or `predicted_label`, `support`,
+    `mean_weight`, `learned_epoch` and `forgotten`.
+    """
+    if isinstance(records, Records):
+        return _from_records(records)
+    if isinstance(records, str | Path):
+        records = read_records(Path(records))
+    if isinstance(records, Mapping):
+        import pandas as pd
+
+        records = pd.DataFrame(records)
+    return _from_table(records)
+
+
+def _from_records(records: Records) -> Evidence:
+    """What is held in memory: running figures, no trajectories."""
+    column = {name: value.cpu().numpy() for name, value in records.state_dict().items()}
+    met = column["given_label"] >= 0
+    if not met.any():
+        raise MentorNetError("no sample has been trained on yet, so there is nothing to audit")
+    times = np.maximum(column["seen"], 1)
+    every = Evidence(
+        index=np.arange(len(met)),
+        given_label=column["given_label"],
+        odds=np.where(column["seen"] > 0, column["odds_sum"] / times, np.nan),
+        suggested_label=column["suggested_label"],
+        support=column["support"].astype(np.float64),
+        mean_weight=column["weight_sum"] / times,
+        trajectory=np.empty((len(met), 0), np.float32),
+        learned_epoch=column["learned_epoch"],
+        forgotten=column["forgotten"],
+    )
+    return every.rows(met)
+
+
+def _from_table(table: pd.DataFrame) -> Evidence:
+    if "given_label" not in table:
+        raise MentorNetError(
+            f"the records need a column given_label; there are {', '.join(map(str, table.columns))}"
+        )
+    count = len(table)
+    if not count:
+        raise MentorNetError("there are no records: the table is empty")
+    given = _whole(table, "given_label", None)
+    trajectory, odds = _losses(table, count)
+    suggested = "suggested_label" if "suggested_label" in table else "predicted_label"
+    index = _whole(table, "index", np.arange(count))
+    if len(np.unique(index)) < count:
+        repeated = table["index"][table["index"].duplicated()].iloc[0]
+        raise MentorNetError(f"index {repeated} stands in several rows; one row a sample")
+    return Evidence(
+        index=index,
+        given_label=given,
+        odds=odds,
+        suggested_label=_whole(table, suggested, np.full(count, -1)),
+        support=_real(table, "support"),
+        mean_weight=_real(table, "mean_weight"),
+        trajectory=trajectory,
+        learned_epoch=_whole(table, "learned_epoch", np.zeros(count, np.int64)),
+        forgotten=_whole(table, "forgotten", np.zeros(count, np.int64)),
+        path=[str(text) for text in table["path"]] if "path" in table else None,
+        true_label=_whole(table, "true_label", None) if "true_label" in table else None,
+    )
+
+
+def _losses(table: pd.DataFrame, count: int) -> tuple[Floats, Floats]:
+    """The trajectories `(N, E)`, and the mean log-odds `(N,)`."""
+    if "loss" in table:
+        try:
+            losses = np.stack([np.asarray(row, np.float32) for row in table["loss"]])
+        except (ValueError, TypeError):
+            raise MentorNetError(
+                "the column loss must have a list of as many losses in every row"
+            ) from None
+        losses = losses.reshape(count, -1)
+        seen = np.isfinite(losses)
+        total = np.where(seen, _log_odds(np.where(seen, losses, 0)), 0).sum(1)
+        times = seen.sum(1)
+        return losses, np.where(times > 0, total / np.maximum(times, 1), np.nan)
+    if "mean_loss" in table:
+        return np.empty((count, 0), np.float32), _log_odds(_real(table, "mean_loss"))
+    raise MentorNetError("the records need a column loss (a list a sample) or mean_loss")
+
+
+def _log_odds(loss: Floats) -> Floats:
+    return log_odds(torch.from_numpy(np.asarray(loss, np.float64))).numpy()
+
+
+def _whole(table: pd.DataFrame, name: str, missing: Integers | None) -> Integers:
+    if missing is not None and name not in table:
+        return missing
+    column = table[name]
+    if column.isna().any():
+        row = int(column.isna().to_numpy().argmax())
+        raise MentorNetError(f"{name} is missing in row {row}; every sample needs one")
+    try:
+        values = column.to_numpy(np.int64)
+    except (ValueError, TypeError):
+        raise MentorNetError(
+            f"{name} must be class numbers, got {column.iloc[0]!r}; number your classes from 0"
+        ) from None
+    return values
+
+
+def _real(table: pd.DataFrame, name: str) -> Floats:
+    if name not in table:
+        return np.full(len(table), np.nan)
+    return table[name].to_numpy(np.float64)

@@ -1,0 +1,128 @@
+"""The audit as files: suspects, classes, transitions, and a cleaned list of samples."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mentornet.audit.decisions import COLUMNS
+from mentornet.audit.ranking import Ranking
+from mentornet.errors import MentorNetError
+from mentornet.files import write_bytes, write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["class_table", "cleaning", "transitions", "write_tables"]
+
+
+def class_table(ranking: Ranking) -> pd.DataFrame:
+    """A row a class: how many of its labels are suspect, and what they may be instead."""
+    import pandas as pd
+
+    counts, names = _confusion(ranking), _names(ranking)
+    given = ranking.evidence.given_label
+    rows = []
+    for label, name in enumerate(names):
+        mine = given == label
+        other = counts[label].copy()
+        worst = int(other.argmax())
+        rows.append(
+            {
+                "class": name,
+                "samples": int(mine.sum()),
+                "suspect": int(ranking.is_issue[mine].sum()),
+                "ambiguous": int(ranking.is_ambiguous[mine].sum()),
+                "mean_quality": float(ranking.quality[mine].mean()) if mine.any() else np.nan,
+                "most_often": names[worst] if other[worst] else "",
+                "times": int(other[worst]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def transitions(ranking: Ranking) -> NDArray[np.float64]:
+    """P(given | true) as it is estimated, `(K, K)`: a suspect's true label is the suggested one."""
+    counts = np.diag(np.bincount(_kept_labels(ranking), minlength=len(_names(ranking))))
+    joint = counts + _confusion(ranking).T
+    totals = joint.sum(1, keepdims=True)
+    return np.where(totals > 0, joint / np.maximum(totals, 1), np.eye(len(joint)))
+
+
+def cleaning(ranking: Ranking, *, relabel: float | None = None) -> pd.DataFrame:
+    """What is to be done with each suspect, as `mentornet train --decisions` reads it.
+
+    Args:
+        ranking: the verdict.
+        relabel: give a suspect its suggested label where that has at least this probability;
+            the others, and without this all of them, are dropped.
+    """
+    import pandas as pd
+
+    if relabel is not None and not 0 < relabel <= 1:
+        raise MentorNetError(f"--relabel must be a probability in (0, 1], got {relabel:g}")
+    evidence, names = ranking.evidence, _names(ranking)
+    rows = []
+    for place in np.flatnonzero(ranking.is_issue).tolist():
+        label = int(evidence.suggested_label[place])
+        sure = relabel is not None and label >= 0 and evidence.support[place] >= relabel
+        rows.append(
+            (
+                int(evidence.index[place]),
+                "" if evidence.path is None else evidence.path[place],
+                names[int(evidence.given_label[place])],
+                "relabel" if sure else "drop",
+                names[label] if sure else "",
+            )
+        )
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def write_tables(folder: Path, ranking: Ranking, *, relabel: float | None = None) -> list[Path]:
+    """Write `issues.csv` and `.parquet`, `classes.csv`, `transitions.csv` and `decisions.csv`."""
+    import pandas as pd
+
+    issues = ranking.table
+    names = _names(ranking)
+    chances = pd.DataFrame(transitions(ranking), index=list(names), columns=list(names))
+    chances.index.name = "true"
+    written = []
+    for name, text in (
+        ("issues.csv", issues.to_csv(index=False)),
+        ("classes.csv", class_table(ranking).to_csv(index=False)),
+        ("transitions.csv", chances.to_csv(float_format="%.6f")),
+        ("decisions.csv", cleaning(ranking, relabel=relabel).to_csv(index=False)),
+    ):
+        write_text(folder / name, text)
+        written.append(folder / name)
+    content = io.BytesIO()
+    issues.to_parquet(content, index=False)
+    write_bytes(folder / "issues.parquet", content.getvalue())
+    return [*written, folder / "issues.parquet"]
+
+
+def _names(ranking: Ranking) -> Sequence[str]:
+    if ranking.classes is not None:
+        return ranking.classes
+    evidence = ranking.evidence
+    largest = max(int(evidence.given_label.max()), int(evidence.suggested_label.max()))
+    return tuple(str(label) for label in range(largest + 1))
+
+
+def _confusion(ranking: Ranking) -> NDArray[np.int64]:
+    """How often a suspect of each given label is suggested each other one, `(K, K)`."""
+    evidence, size = ranking.evidence, len(_names(ranking))
+    counts = np.zeros((size, size), np.int64)
+    chosen = ranking.is_issue & (evidence.suggested_label >= 0)
+    np.add.at(counts, (evidence.given_label[chosen], evidence.suggested_label[chosen]), 1)
+    return counts
+
+
+def _kept_labels(ranking: Ranking) -> NDArray[np.integer[Any]]:
+    chosen = ranking.is_issue & (ranking.evidence.suggested_label >= 0)
+    return ranking.evidence.given_label[~chosen]

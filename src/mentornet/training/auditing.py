@@ -1,0 +1,175 @@
+"""The audit of a run: from its folder to tables and a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mentornet.audit import write_page
+from mentornet.audit.evidence import Evidence, evidence_of
+from mentornet.audit.ranking import Ranking, rank
+from mentornet.audit.tables import cleaning, write_tables
+from mentornet.config import read_config
+from mentornet.data.progress import Progress
+from mentornet.errors import MentorNetError
+from mentornet.files import write_text
+from mentornet.training.audit_contents import contents_of
+from mentornet.training.preparation import Prepared, prepare
+from mentornet.training.run_folder import RunFolder
+
+__all__ = ["Audited", "audit_run"]
+
+FILES = (
+    "issues.csv", "issues.parquet", "classes.csv", "transitions.csv", "decisions.csv",
+    "cleaned.csv", "report.html",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What an audit came to.
+
+    Attributes:
+        ranking: the verdict on every label.
+        folder: where the files are.
+        notes: what the user should hear.
+        retrain: the arguments of `mentornet` that train on the cleaned data.
+    """
+
+    ranking: Ranking
+    folder: Path
+    notes: tuple[str, ...]
+    retrain: str
+
+
+def audit_run(
+    run: Path,
+    out: Path | None = None,
+    *,
+    relabel: float | None = None,
+    overwrite: bool = False,
+    on_progress: Progress | None = None,
+) -> Audited:
+    """Judge the labels of a run, and write tables and a page.
+
+    Args:
+        run: its folder; it need not have ended.
+        out: where to write; `RUN/audit` if left out.
+        relabel: from which probability on a suspect is relabelled in the cleaned data.
+        overwrite: whether an audit that is there may be replaced.
+        on_progress: told of images that are read.
+    """
+    folder = RunFolder(run)
+    if not folder.config.is_file():
+        raise MentorNetError(f"{run} is not a run: it has no {folder.config.name}")
+    out = run / "audit" if out is None else out
+    there = [name for name in FILES if (out / name).exists()]
+    if there and not overwrite:
+        raise MentorNetError(f"{out} has {there[0]} already; add --overwrite to replace it")
+    evidence, notes = _evidence(folder)
+    classes = folder.about()["classes"]
+    prepared, moved = _data(folder, on_progress)
+    notes += moved
+    if prepared is not None and evidence.path is None and prepared.train.paths is not None:
+        evidence = replace(evidence, path=prepared.train.paths)
+    rows = folder.read_metrics()
+    ranking = rank(evidence, classes=classes, noise_rate=_noise_rate(folder, rows))
+    notes = [*notes, *ranking.notes]
+    write_tables(out, ranking, relabel=relabel)
+    retrain = _write_cleaned(out, folder, ranking, prepared, relabel)
+    images = None if prepared is None else prepared.train
+    write_page(out, contents_of(folder, ranking, rows, images, notes))
+    return Audited(ranking, out, tuple(notes), retrain)
+
+
+# What is known.
+
+
+def _evidence(folder: RunFolder) -> tuple[Evidence, list[str]]:
+    """From the records; of a run that has not ended, from what it has written so far."""
+    if folder.records.is_file():
+        return evidence_of(folder.records), []
+    files = sorted(folder.trajectories.glob("epoch-*.f32")) if folder.trajectories.is_dir() else []
+    if not files:
+        raise MentorNetError(f"{folder.path} has not ended an epoch yet; there is nothing to audit")
+    with np.load(folder.labels, allow_pickle=False) as labels:
+        columns: dict[str, Any] = {name: labels[name] for name in labels.files}
+    count = len(columns["given_label"])
+    losses = np.stack([np.frombuffer(file.read_bytes(), np.float32, count) for file in files], 1)
+    columns["loss"] = list(losses)
+    state = folder.checkpoints.peek()
+    if state is not None:
+        kept, done = state["records"], max(int(state["epochs_done"]), 1)
+        columns["mean_weight"] = (kept["weight_sum"] / done).numpy()
+        for name in ("suggested_label", "support", "learned_epoch", "forgotten"):
+            columns[name] = kept[name].numpy()
+    epochs = read_config(folder.config).optimiser.epochs
+    of = f" of {epochs}" if epochs else ""
+    note = f"the run has not ended: this is what {len(files)}{of} epochs tell"
+    return evidence_of(columns), [note]
+
+
+def _noise_rate(folder: RunFolder, rows: list[dict[str, Any]]) -> float | None:
+    """What the run itself says: auto estimates it, and a learned mentor weighs by it."""
+    last = rows[-1]
+    if "noise_rate" in last:
+        return float(last["noise_rate"])
+    if folder.mentors.is_dir() and any(folder.mentors.iterdir()):
+        return 1 - float(last["data_used"])
+    return None
+
+
+def _data(folder: RunFolder, on_progress: Progress | None) -> tuple[Prepared | None, list[str]]:
+    """The run's data, if it is still where it was."""
+    try:
+        prepared = prepare(read_config(folder.config), on_progress=on_progress)
+    except (MentorNetError, OSError) as error:
+        return None, [f"the images are not shown: {error}"]
+    if len(prepared.train) != folder.about()["train_images"]:
+        return None, ["the images are not shown: the data has changed since the run"]
+    return prepared, []
+
+
+# The cleaned data.
+
+
+def _write_cleaned(
+    out: Path,
+    folder: RunFolder,
+    ranking: Ranking,
+    prepared: Prepared | None,
+    relabel: float | None,
+) -> str:
+    """`cleaned.csv`, a manifest where samples are files; and the command that trains on it."""
+    config = read_config(folder.config)
+    where = Path(config.data)
+    with_files = prepared is not None and prepared.train.paths is not None and where.exists()
+    if not with_files or prepared is None or (where.is_dir() and any(where.glob("*.tar"))):
+        text = cleaning(ranking, relabel=relabel).to_csv(index=False)
+        write_text(out / "cleaned.csv", text)
+        return f"train {config.data} --decisions {out / 'cleaned.csv'}"
+    root = where if where.is_dir() else where.parent
+    doomed = {
+        int(row["index"]): row for row in cleaning(ranking, relabel=relabel).to_dict("records")
+    }
+    content = io.StringIO()
+    rows = csv.writer(content, lineterminator="\n")
+    rows.writerow(["path", "label", "split"])
+    parts = (("train", prepared.train), ("val", prepared.validation), ("test", prepared.test))
+    for split, images in parts:
+        if images is None:
+            continue
+        for index, path in enumerate(images.paths or ()):
+            label = images.classes[int(images.given_label[index])]
+            if split == "train" and index in doomed:
+                if doomed[index]["decision"] == "drop":
+                    continue
+                label = doomed[index]["label"]
+            rows.writerow([(root / path).absolute().as_posix(), label, split])
+    write_text(out / "cleaned.csv", content.getvalue())
+    return f"train {out / 'cleaned.csv'}"
