@@ -38,6 +38,8 @@ bench: setup
 	$(BIN)/python -m benchmarks.training_cost
 	$(BIN)/python -m benchmarks.drop_in_cost
 	$(BIN)/python -m benchmarks.view_cost
+	$(BIN)/python -m benchmarks.sharing_cost
+	$(BIN)/python -m benchmarks.many_samples
 
 # The mentors that ship read no label, so that they serve any number of classes.
 PRETRAINED := src/mentornet/mentors/pretrained

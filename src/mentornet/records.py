@@ -41,11 +41,16 @@ def log_odds(loss: Tensor) -> Tensor:
 class Records(nn.Module):
     """The running figures of N samples, each updated whenever the sample is trained on.
 
+    Args:
+        count: N.
+        device: where they are kept.
+        labels: whether to keep the given labels too, for somebody who has them nowhere else.
+
     Attributes:
         loss: ℓ when it was last seen, float32, NaN before.
         weight: v when it was last seen.
         weight_sum: Σ v over the epochs so far.
-        given_label: as it was last said to be; −1 before.
+        given_label: as it was last said to be, −1 before; where `labels` are kept.
         odds_sum: Σ log p/(1 − p), p = e^(−ℓ), over all the times it was seen, each at most 5 (how
             well a label is known by heart says no more); a loss that was no number is left out.
         seen: how often that was.
@@ -69,20 +74,23 @@ class Records(nn.Module):
     forgotten: Tensor
     fits: Tensor
 
-    def __init__(self, count: int, device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self, count: int, device: torch.device | str = "cpu", *, labels: bool = False
+    ) -> None:
         super().__init__()
         whole = torch.zeros(count, dtype=torch.int32, device=device)
         self.register_buffer("loss", torch.full((count,), torch.nan, device=device))
         self.register_buffer("weight", torch.ones(count, device=device))
         self.register_buffer("weight_sum", torch.zeros(count, device=device))
-        self.register_buffer("given_label", whole - 1)
+        if labels:
+            self.register_buffer("given_label", whole - 1)
         self.register_buffer("odds_sum", torch.zeros(count, device=device))
-        self.register_buffer("seen", whole.clone())
+        self.register_buffer("seen", whole.short())
         self.register_buffer("predicted_label", whole - 1)
         self.register_buffer("suggested_label", whole - 1)
-        self.register_buffer("support", torch.zeros(count, device=device))
-        self.register_buffer("learned_epoch", whole)
-        self.register_buffer("forgotten", whole.clone())
+        self.register_buffer("support", torch.zeros(count, dtype=torch.float16, device=device))
+        self.register_buffer("learned_epoch", whole.short())
+        self.register_buffer("forgotten", whole.short())
         self.register_buffer("fits", whole.bool())
 
     @property
@@ -106,15 +114,16 @@ class Records(nn.Module):
         self.loss[index] = losses
         known = losses.isfinite()
         self.odds_sum[index] += torch.where(known, log_odds(losses), 0)
-        self.seen[index] += known.int()
-        self.given_label[index] = given_label.int()
+        self.seen[index] += known.short()
+        if "given_label" in self._buffers:
+            self.given_label[index] = given_label.int()
         weights = torch.ones_like(losses) if weights is None else weights
         self.weight[index] = weights.float()
         self.weight_sum[index] += weights.float()
         fits = predicted_label == given_label
         learned = self.learned_epoch[index]
-        self.learned_epoch[index] = torch.where(fits & (learned == 0), epoch + 1, learned).int()
-        self.forgotten[index] += (self.fits[index] & ~fits).int()
+        self.learned_epoch[index] = torch.where(fits & (learned == 0), epoch + 1, learned).short()
+        self.forgotten[index] += (self.fits[index] & ~fits).short()
         self.fits[index] = fits
         self.predicted_label[index] = predicted_label.int()
         self._vote(index, predicted_label.int())
@@ -125,12 +134,12 @@ class Records(nn.Module):
         When another class is predicted and s falls below a/2, that class is suggested from then on,
         with s = a. So s is about the share of late predictions, some 1/a of them, that agree.
         """
-        suggested, support = self.suggested_label[index], self.support[index]
+        suggested, support = self.suggested_label[index], self.support[index].float()
         agrees = predicted == suggested
         support = torch.where(agrees, support + _LATE * (1 - support), (1 - _LATE) * support)
         anew = ~agrees & (support < _LATE / 2)
         self.suggested_label[index] = torch.where(anew, predicted, suggested)
-        self.support[index] = torch.where(anew, _LATE, support)
+        self.support[index] = torch.where(anew, _LATE, support).half()
 
     def save_losses(self, folder: Path, epoch: int) -> None:
         """Keep the losses of the epoch that has ended."""
@@ -173,11 +182,11 @@ def write_records(
     columns["loss"] = pa.FixedSizeListArray.from_arrays(pa.array(losses.ravel()), epochs)
     columns["mean_weight"] = (records.weight_sum / epochs).cpu().numpy()
     columns["last_weight"] = records.weight.cpu().numpy()
-    columns["learned_epoch"] = records.learned_epoch.cpu().numpy()
-    columns["forgotten"] = records.forgotten.cpu().numpy()
+    columns["learned_epoch"] = records.learned_epoch.int().cpu().numpy()
+    columns["forgotten"] = records.forgotten.int().cpu().numpy()
     columns["predicted_label"] = records.predicted_label.cpu().numpy()
     columns["suggested_label"] = records.suggested_label.cpu().numpy()
-    columns["support"] = records.support.cpu().numpy()
+    columns["support"] = records.support.float().cpu().numpy()
     buffer = pa.BufferOutputStream()
     pq.write_table(pa.table(columns), buffer, compression="zstd")
     write_bytes(path, buffer.getvalue().to_pybytes())

@@ -116,3 +116,19 @@ MISTAKES = [
 def test_mistake(call: object, message: str) -> None:
     with pytest.raises(MentorNetError, match=re.escape(message)):
         call()  # type: ignore[operator]
+
+
+def test_many_classes_draw_as_in_the_slow_loop() -> None:
+    """Class by class, with no row of chances for every sample."""
+    label = torch.randint(50, (300,), generator=torch.Generator().manual_seed(0))
+    transition = torch.rand(50, 50, generator=torch.Generator().manual_seed(1)).double()
+    transition /= transition.sum(1, keepdim=True)
+    draws = torch.rand(300, generator=generator(7), dtype=torch.float64).tolist()
+    given = corrupt(label, transition, seed=7).tolist()
+    for true, draw, found in zip(label.tolist(), draws, given, strict=True):
+        cumulated = 0.0
+        for expected in range(50):
+            cumulated += transition[true, expected].item()
+            if cumulated > draw:
+                break
+        assert found == expected

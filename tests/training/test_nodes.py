@@ -61,7 +61,7 @@ def run_on(
                 time.sleep(0.05)
             disturb(logs)
     finally:
-        finish(running, logs, 100)
+        finish(running, logs, 180)
     return [log.read_text() for log in logs]
 
 

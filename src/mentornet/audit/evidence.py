@@ -93,6 +93,8 @@ def evidence_of(records: Any) -> Evidence:
 def _from_records(records: Records) -> Evidence:
     """What is held in memory: running figures, no trajectories."""
     column = {name: value.cpu().numpy() for name, value in records.state_dict().items()}
+    if "given_label" not in column:
+        raise MentorNetError("these records do not keep the given labels: Records(…, labels=True)")
     met = column["given_label"] >= 0
     if not met.any():
         raise MentorNetError("no sample has been trained on yet, so there is nothing to audit")

@@ -132,7 +132,7 @@ class MentorLoss(nn.Module):
         self._burn_in = burn_in * total_steps
         self._earliest = _SETTLED * total_steps
         self.noise = NoiseRate(_AVERAGED * total_steps)
-        self.records = None if samples is None else Records(samples)
+        self.records = None if samples is None else Records(samples, labels=True)
         self.learning: Relearning | None = None
         self.weights = torch.ones(0)
         self._even = EvenBatches()

@@ -95,7 +95,11 @@ def corrupt(true_label: Tensor, transition: Tensor, *, seed: int) -> Tensor:
     """
     _check_transition(transition, true_label)
     draws = torch.rand(len(true_label), generator=generator(seed), dtype=torch.float64)
-    return _draw(transition[true_label], draws)
+    cumulated, given = transition.cumsum(1).double(), torch.empty_like(true_label)
+    members = true_label.argsort().split(true_label.bincount(minlength=len(transition)).tolist())
+    for row, those in zip(cumulated, members, strict=True):  # class by class: N × K may be too much
+        given[those] = torch.searchsorted(row, draws[those], right=True).to(given.dtype)
+    return given.clamp(max=len(transition) - 1)
 
 
 def instance(true_label: Tensor, images: Tensor, classes: int, rate: float, *, seed: int) -> Tensor:

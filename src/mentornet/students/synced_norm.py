@@ -7,50 +7,71 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch import distributed as dist
+from torch.autograd.function import once_differentiable
 
 __all__ = ["SyncedBatchNorm2d", "synced"]
 
 
-class _Sum(torch.autograd.Function):
-    """The sum over all ranks; so is its gradient."""
+class _Normed(torch.autograd.Function):
+    """γ (x − μ)/σ + β with μ and σ of all ranks, by torch's own kernels.
+
+    With s = Σ ∂y and t = Σ ∂y x̂ over the N values of a channel on all ranks, where x̂ = (x − μ)/σ,
+    the gradient is ∂x = γ/σ (∂y − s/N − x̂ t/N).
+    """
 
     @staticmethod
-    def forward(_: Any, numbers: Tensor) -> Tensor:
-        total = numbers.clone()
-        dist.all_reduce(total)
-        return total
+    def forward(
+        ctx: Any, images: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        own = torch.ops.aten.batch_norm_update_stats(images, None, None, 0.0)
+        mean, variance = (part.double() for part in own)
+        count = torch.full_like(mean, images.numel() // images.shape[1])
+        whole = torch.stack([count * mean, count * (variance + mean.square()), count])
+        dist.all_reduce(whole)
+        seen = whole[2]
+        mean = whole[0] / seen
+        variance = (whole[1] / seen - mean.square()).clamp(min=0)
+        plain, spread = mean.to(images.dtype), variance.to(images.dtype)
+        normed, _, _ = torch.native_batch_norm(images, weight, bias, plain, spread, False, 0.0, eps)
+        ctx.eps = eps
+        ctx.save_for_backward(images, weight, plain, (variance + eps).rsqrt(), seen)
+        ctx.mark_non_differentiable(mean, variance, seen)
+        return normed, mean, variance, seen
 
     @staticmethod
-    def backward(_: Any, gradient: Tensor) -> Tensor:
-        total = gradient.clone()
-        dist.all_reduce(total)
-        return total
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor, *_: Any) -> Any:
+        images, weight, mean, scale, seen = ctx.saved_tensors
+        dtype = images.dtype
+        _, by_weight, by_bias = torch.ops.aten.native_batch_norm_backward(
+            gradient, images, weight, None, None, mean, scale.to(dtype), True, ctx.eps,
+            [False, True, True],
+        )  # fmt: skip
+        whole = torch.stack([by_weight, by_bias]).double()
+        dist.all_reduce(whole)
+        slope = scale if weight is None else scale * weight
+        of_image = -slope * scale * whole[0] / seen
+        fixed = -slope * whole[1] / seen - of_image * mean
+        a, b, c = (part.to(dtype)[:, None, None] for part in (slope, of_image, fixed))
+        by_images = torch.addcmul(c, images, b).addcmul_(gradient, a)
+        if weight is None:
+            return by_images, None, None, None
+        return by_images, by_weight, by_bias, None
 
 
 class SyncedBatchNorm2d(nn.BatchNorm2d):
     """Batch norm whose mean and variance in training are those of all ranks' images.
 
-    (Torch's own `SyncBatchNorm` is for GPUs only.) Sums are in float64, one exchange a layer.
+    (Torch's own `SyncBatchNorm` is for GPUs only.) One exchange a layer, and one on the way back.
     """
 
     def forward(self, images: Tensor) -> Tensor:
         if not self.training:
             return super().forward(images)
-        count = images.numel() // images.shape[1]
-        precise = images.double()
-        sums = torch.stack([precise.sum((0, 2, 3)), precise.square().sum((0, 2, 3))])
-        counted = torch.cat([sums, torch.full_like(sums[:1], count)])
-        whole = _Sum.apply(counted)
-        seen = whole[2]
-        mean = whole[0] / seen
-        variance = (whole[1] / seen - mean.square()).clamp(min=0)
-        self._remember(mean.detach(), variance.detach(), seen.detach())
-        scale = (variance + self.eps).rsqrt().to(images.dtype)
-        shift = mean.to(images.dtype)
-        normed = (images - shift[:, None, None]) * scale[:, None, None]
-        if self.affine:
-            normed = normed * self.weight[:, None, None] + self.bias[:, None, None]
-        return normed
+        precise = images if images.dtype == torch.float64 else images.float()
+        normed, mean, variance, seen = _Normed.apply(precise, self.weight, self.bias, self.eps)
+        self._remember(mean, variance, seen)
+        return normed.to(images.dtype)
 
     @torch.no_grad()
     def _remember(self, mean: Tensor, variance: Tensor, seen: Tensor) -> None:

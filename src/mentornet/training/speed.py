@@ -109,8 +109,8 @@ def _trial(prepared: Prepared, way: MachineConfig) -> Trial:
     return Trial(
         student=config.student.student or "", sizes=config.student.sizes, channels=channels,
         height=height, width=width, classes=len(images.classes),
-        batch_size=config.optimiser.batch_size or 1, accelerator=way.accelerator,
-        precision=way.precision,
+        batch_size=(config.optimiser.batch_size or 1) // (config.optimiser.accumulate or 1),
+        accelerator=way.accelerator, precision=way.precision,
         channels_last=way.channels_last == "on", compile=way.compile == "on",
     )  # fmt: skip
 
