@@ -20,6 +20,7 @@ implied_loss make_curriculum make_mentor scale_weight_decay
 OPTIONS = {
     "train": "data out resume config seed labels method student optimiser files machine",
     "predict": "run_folder images out best skip_bad",
+    "audit": "run_folder out relabel overwrite",
     "shards": "source out folder imagenet per_shard skip_bad",
     "demo": "out seeds processes",
     "fit-mentor": "curriculum out arch set objective features history num_classes use_label "
@@ -33,7 +34,7 @@ OPTIONS = {
 
 TRAIN = {
     "files": "folder mirror image_size stream imagenet skip_bad limit validation",
-    "labels": "noise clean clean_count",
+    "labels": "noise clean clean_count decisions",
     "student": "student width depth dropout",
     "method": "method set",
     "optimiser": "epochs steps batch_size learning_rate schedule warm_up drops momentum nesterov "

@@ -20,10 +20,12 @@ from mentornet.files import write_bytes
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST", "Records", "log_odds", "read_records", "write_records"]
+__all__ = [
+    "MOST", "Records", "late_mean", "log_odds", "margins_of", "read_records", "write_records",
+]  # fmt: skip
 
-MOST = 5.0
-"""Log-odds above this count as this."""
+MOST = 4.0
+"""Margins above this count as this: how well a label is known by heart says no more."""
 
 _LATE = 0.2  # the weight of the last prediction among all
 
@@ -31,11 +33,30 @@ _LATE = 0.2  # the weight of the last prediction among all
 def log_odds(loss: Tensor) -> Tensor:
     """Log p/(1 − p) of the given label, from ℓ = −log p, at most `MOST`; NaN where ℓ is.
 
+    It is the margin over all other classes together, where only losses are known.
+
     >>> log_odds(torch.tensor([2.0, 1.0]).log()).tolist()
-    [0.0, 5.0]
+    [0.0, 4.0]
     """
     loss = loss.clamp(min=math.log1p(math.exp(-MOST)))  # the loss whose odds are MOST
     return (-loss - (-torch.expm1(-loss)).log()).clamp(max=MOST)
+
+
+def margins_of(logits: Tensor, label: Tensor) -> Tensor:
+    """z_y − max z_j over j ≠ y: by how much the given label leads, `(B,)`, from `(B, K)`.
+
+    >>> margins_of(torch.tensor([[3.0, 1.0, 2.0], [0.0, 5.0, 1.0]]), torch.tensor([0, 2])).tolist()
+    [1.0, -4.0]
+    """
+    given = label[:, None]
+    others = logits.scatter(1, given, -torch.inf).amax(1)
+    return logits.gather(1, given)[:, 0] - others
+
+
+def late_mean(total: Tensor, seen: Tensor) -> Tensor:
+    """Σ n mₙ / Σ n over the times n = 1 … `seen`, from the sum; NaN where it was never seen."""
+    times = seen.to(total.dtype)
+    return torch.where(times > 0, 2 * total / (times * (times + 1)).clamp(min=1), torch.nan)
 
 
 class Records(nn.Module):
@@ -51,8 +72,8 @@ class Records(nn.Module):
         weight: v when it was last seen.
         weight_sum: Σ v over the epochs so far.
         given_label: as it was last said to be, −1 before; where `labels` are kept.
-        odds_sum: Σ log p/(1 − p), p = e^(−ℓ), over all the times it was seen, each at most 5 (how
-            well a label is known by heart says no more); a loss that was no number is left out.
+        margin_sum: Σ n mₙ over all the times n = 1, 2, … that it was seen, m being the margin of
+            the given label, at most `MOST`; what was no number is left out.
         seen: how often that was.
         predicted_label: by the student, when it was last seen; −1 before.
         suggested_label: the class that it has predicted most often of late; −1 before.
@@ -65,7 +86,7 @@ class Records(nn.Module):
     weight: Tensor
     weight_sum: Tensor
     given_label: Tensor
-    odds_sum: Tensor
+    margin_sum: Tensor
     seen: Tensor
     predicted_label: Tensor
     suggested_label: Tensor
@@ -84,7 +105,7 @@ class Records(nn.Module):
         self.register_buffer("weight_sum", torch.zeros(count, device=device))
         if labels:
             self.register_buffer("given_label", whole - 1)
-        self.register_buffer("odds_sum", torch.zeros(count, device=device))
+        self.register_buffer("margin_sum", torch.zeros(count, device=device))
         self.register_buffer("seen", whole.short())
         self.register_buffer("predicted_label", whole - 1)
         self.register_buffer("suggested_label", whole - 1)
@@ -108,13 +129,21 @@ class Records(nn.Module):
         predicted_label: Tensor,
         given_label: Tensor,
         epoch: int | Tensor,
+        margins: Tensor | None = None,
     ) -> None:
-        """Take in one batch of that epoch (from 0); all else of shape `(B,)`."""
+        """Take in one batch of that epoch (from 0); all else of shape `(B,)`.
+
+        Without margins, the log-odds stand for them.
+        """
         losses = losses.detach().float()
         self.loss[index] = losses
-        known = losses.isfinite()
-        self.odds_sum[index] += torch.where(known, log_odds(losses), 0)
-        self.seen[index] += known.short()
+        if margins is None:
+            margins = log_odds(losses)
+        margins = margins.detach().float().clamp(max=MOST)
+        known = losses.isfinite() & margins.isfinite()
+        seen = self.seen[index] + known.short()
+        self.margin_sum[index] += torch.where(known, seen * margins, 0)
+        self.seen[index] = seen
         if "given_label" in self._buffers:
             self.given_label[index] = given_label.int()
         weights = torch.ones_like(losses) if weights is None else weights
@@ -160,7 +189,8 @@ def write_records(
 
     Columns: `index`, `path` where samples have one, `given_label`, `true_label` where it is
     known, `loss` (the E losses), `mean_weight`, `last_weight`, `learned_epoch` (from 1; 0: never),
-    `forgotten`, `predicted_label` (the last), `suggested_label` and `support` (of late).
+    `forgotten`, `margin` (of the given label, late times counting more), `predicted_label` (the
+    last), `suggested_label` and `support` (of late).
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -184,6 +214,7 @@ def write_records(
     columns["last_weight"] = records.weight.cpu().numpy()
     columns["learned_epoch"] = records.learned_epoch.int().cpu().numpy()
     columns["forgotten"] = records.forgotten.int().cpu().numpy()
+    columns["margin"] = late_mean(records.margin_sum, records.seen).cpu().numpy()
     columns["predicted_label"] = records.predicted_label.cpu().numpy()
     columns["suggested_label"] = records.suggested_label.cpu().numpy()
     columns["support"] = records.support.float().cpu().numpy()

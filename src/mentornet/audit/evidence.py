@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from mentornet.errors import MentorNetError
-from mentornet.records import Records, log_odds, read_records
+from mentornet.records import Records, late_mean, log_odds, read_records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +33,8 @@ class Evidence:
     Attributes:
         index: the id of each.
         given_label: a class number, right or wrong.
-        odds: the mean of log p/(1 − p) (`records.log_odds`) over the times it was seen; NaN if it
-            never was.
+        margin: of the given label over the others, late times counting more (`Records`); where
+            only losses are known, its log-odds. NaN if it never was seen.
         suggested_label: what the student mostly predicted of late; −1 where that is not known.
         support: the share of those predictions; NaN where it is not known.
         mean_weight: mean v; NaN where it is not known.
@@ -47,7 +47,7 @@ class Evidence:
 
     index: Integers
     given_label: Integers
-    odds: Floats
+    margin: Floats
     suggested_label: Integers
     support: Floats
     mean_weight: Floats
@@ -75,8 +75,8 @@ class Evidence:
 def evidence_of(records: Any) -> Evidence:
     """From the records of a run (a path or the table), of a `MentorLoss`, or a table of yours.
 
-    A table has `given_label`, and `loss` (a list an epoch each) or `mean_loss`; if it likes also
-    `index`, `path`, `true_label`, `suggested_label` or `predicted_label`, `support`,
+    A table has `given_label`, and `loss` (a list, an epoch each), `margin` or `mean_loss`; if it
+    likes also `index`, `path`, `true_label`, `suggested_label` or `predicted_label`, `support`,
     `mean_weight`, `learned_epoch` and `forgotten`.
     """
     if isinstance(records, Records):
@@ -102,7 +102,7 @@ def _from_records(records: Records) -> Evidence:
     every = Evidence(
         index=np.arange(len(met)),
         given_label=column["given_label"],
-        odds=np.where(column["seen"] > 0, column["odds_sum"] / times, np.nan),
+        margin=late_mean(records.margin_sum, records.seen).cpu().numpy(),
         suggested_label=column["suggested_label"],
         support=column["support"].astype(np.float64),
         mean_weight=column["weight_sum"] / times,
@@ -122,7 +122,7 @@ def _from_table(table: pd.DataFrame) -> Evidence:
     if not count:
         raise MentorNetError("there are no records: the table is empty")
     given = _whole(table, "given_label", None)
-    trajectory, odds = _losses(table, count)
+    trajectory, margin = _losses(table, count)
     suggested = "suggested_label" if "suggested_label" in table else "predicted_label"
     index = _whole(table, "index", np.arange(count))
     if len(np.unique(index)) < count:
@@ -131,7 +131,7 @@ def _from_table(table: pd.DataFrame) -> Evidence:
     return Evidence(
         index=index,
         given_label=given,
-        odds=odds,
+        margin=margin,
         suggested_label=_whole(table, suggested, np.full(count, -1)),
         support=_real(table, "support"),
         mean_weight=_real(table, "mean_weight"),
@@ -144,7 +144,8 @@ def _from_table(table: pd.DataFrame) -> Evidence:
 
 
 def _losses(table: pd.DataFrame, count: int) -> tuple[Floats, Floats]:
-    """The trajectories `(N, E)`, and the mean log-odds `(N,)`."""
+    """The trajectories `(N, E)`, and the margins `(N,)`."""
+    losses, found = np.empty((count, 0), np.float32), None
     if "loss" in table:
         try:
             losses = np.stack([np.asarray(row, np.float32) for row in table["loss"]])
@@ -154,12 +155,16 @@ def _losses(table: pd.DataFrame, count: int) -> tuple[Floats, Floats]:
             ) from None
         losses = losses.reshape(count, -1)
         seen = np.isfinite(losses)
-        total = np.where(seen, _log_odds(np.where(seen, losses, 0)), 0).sum(1)
-        times = seen.sum(1)
-        return losses, np.where(times > 0, total / np.maximum(times, 1), np.nan)
-    if "mean_loss" in table:
-        return np.empty((count, 0), np.float32), _log_odds(_real(table, "mean_loss"))
-    raise MentorNetError("the records need a column loss (a list a sample) or mean_loss")
+        times = seen.cumsum(1)
+        total = np.where(seen, times * _log_odds(np.where(seen, losses, 0)), 0).sum(1)
+        found = late_mean(torch.from_numpy(total), torch.from_numpy(times[:, -1])).numpy()
+    elif "mean_loss" in table:
+        found = _log_odds(_real(table, "mean_loss"))
+    if "margin" in table:
+        found = _real(table, "margin")
+    if found is None:
+        raise MentorNetError("the records need a column loss (a list a sample) or mean_loss")
+    return losses, found
 
 
 def _log_odds(loss: Floats) -> Floats:

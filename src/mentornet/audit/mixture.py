@@ -1,4 +1,4 @@
-"""The share of the lower of two bells, where nothing but the odds is known."""
+"""The share of the lower of two bells, where nothing but the margins is known."""
 
 from __future__ import annotations
 

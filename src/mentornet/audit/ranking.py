@@ -1,9 +1,11 @@
 """Which labels are wrong, worst first, and how many.
 
-A label is judged by the odds that the student gave it all through training, p/(1 − p), averaged
-as logarithms. A right label is learned early, as other samples of its class teach it; a wrong one
-goes against all that they teach, so it is learned late or, once the mentor leaves it out, never.
-The average needs no threshold on a single epoch and forgives a bad one.
+A label is judged by its margin all through training: by how much the student preferred it to the
+best other class, late epochs counting more, m = Σ n mₙ / Σ n, each mₙ at most 4. A right label is
+learned early, as other samples of its class teach it; a wrong one goes against all that they
+teach, so it is learned late or, once the mentor leaves it out, never. The average needs no
+threshold on a single epoch and forgives a bad one; late epochs know more; and beyond 4 a margin
+only says how often its sample was seen.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Ranking", "Wrong", "rank"]
 
 _TIE = 1 / 3, 2 / 3
-"""Qualities between these are near-ties: odds within 1:2 and 2:1."""
+"""Qualities between these are near-ties: the two labels are within 1:2 and 2:1."""
 
 _UNSURE = 0.2, 0.02
 """Of the estimated share of wrong labels, to either side: a part of it, and so much in any case."""
@@ -53,7 +55,7 @@ class Ranking:
 
     Attributes:
         evidence: what it was made of, of the samples that were seen.
-        quality: of each label, in [0, 1], low is bad: the odds as a probability.
+        quality: of each label, in [0, 1], low is bad: 1/(1 + e^(−m)), m being its margin.
         is_issue: whether it is suspected to be wrong.
         is_ambiguous: whether two labels are nearly tied, so that nobody can say.
         threshold: the quality below which labels are suspected.
@@ -112,6 +114,7 @@ def rank(
     *,
     classes: Sequence[str] | None = None,
     noise_rate: float | None = None,
+    plausible: tuple[float, float] | None = None,
 ) -> Ranking:
     """Judge every label from the records of training.
 
@@ -119,8 +122,10 @@ def rank(
         records: of a run, `RUN/records.parquet`; or a table with `given_label` and `loss` (a
             list of losses a sample) and what else `evidence_of` reads.
         classes: their names.
-        noise_rate: the share of wrong labels, where something better than the odds alone can
-            tell it, such as the run itself; if left out, the odds are taken as two bells.
+        noise_rate: the share of wrong labels, where something better than the margins alone can
+            tell it, such as the run itself; if left out, the margins are taken as two bells.
+        plausible: the ends of what that share may be; if left out, a fifth of it and two points to
+            either side, and two standard errors.
     """
     evidence = evidence_of(records) if not isinstance(records, Evidence) else records
     if noise_rate is not None and not 0 <= noise_rate <= 1:
@@ -128,32 +133,33 @@ def rank(
     names = None if classes is None else tuple(classes)
     _check_labels(evidence, names)
     notes = []
-    seen = np.isfinite(evidence.odds)
+    seen = np.isfinite(evidence.margin)
     if not seen.any():
         raise MentorNetError("no sample has a loss that is a number; was anything trained?")
     if not seen.all():
         notes.append(f"{int((~seen).sum())} of {len(seen)} samples were never seen: left out")
         evidence = evidence.rows(seen)
-    quality = 1 / (1 + np.exp(-evidence.odds))
-    share = share_of_lower(evidence.odds) if noise_rate is None else noise_rate
+    quality = 1 / (1 + np.exp(-evidence.margin))
+    share = share_of_lower(evidence.margin) if noise_rate is None else noise_rate
     threshold = float(np.quantile(quality, share)) if share > 0 else 0.0
     low = quality <= threshold if share > 0 else np.zeros(len(quality), bool)
     tied = (quality > _TIE[0]) & (quality < _TIE[1])
     doubted = evidence.suggested_label != evidence.given_label
     is_issue = low & doubted & ~tied
     return Ranking(
-        evidence, quality, is_issue, tied | (low & ~doubted), threshold, _wrong(share, quality),
+        evidence, quality, is_issue, tied | (low & ~doubted), threshold,
+        _wrong(share, plausible, len(quality)),
         names, tuple(notes),
     )  # fmt: skip
 
 
-def _wrong(share: float, quality: NDArray[np.float64]) -> Wrong:
-    """Plausible is a fifth of the share and two points to either side, and two standard errors."""
-    count = len(quality)
-    error = 2 * math.sqrt(max(share * (1 - share), 0.01) / count)
-    unsure = _UNSURE[0] * share + _UNSURE[1] + error
-    ends = max(0.0, share - unsure), min(1.0, share + unsure)
-    return Wrong(round(share * count), math.floor(ends[0] * count), math.ceil(ends[1] * count))
+def _wrong(share: float, plausible: tuple[float, float] | None, count: int) -> Wrong:
+    if plausible is None:
+        error = 2 * math.sqrt(max(share * (1 - share), 0.01) / count)
+        unsure = _UNSURE[0] * share + _UNSURE[1] + error
+        plausible = max(0.0, share - unsure), min(1.0, share + unsure)
+    low, high = plausible
+    return Wrong(round(share * count), math.floor(low * count), math.ceil(high * count))
 
 
 def _check_labels(evidence: Evidence, classes: tuple[str, ...] | None) -> None:

@@ -15,7 +15,7 @@ from mentornet.criterion.auto import AutoPercentile
 from mentornet.criterion.checks import can_look, check_index, check_known, check_labels
 from mentornet.criterion.data_driven import DataDriven, Verified
 from mentornet.criterion.noise_rate import NoiseEstimate, NoiseRate
-from mentornet.criterion.per_sample import judge, one_each, weighted_nll
+from mentornet.criterion.per_sample import Judged, judge, one_each, weighted_nll
 from mentornet.criterion.relearning import Relearning
 from mentornet.criterion.rules import AUTO, find_rule
 from mentornet.criterion.seen import Seen, ranks_here
@@ -191,7 +191,9 @@ class MentorLoss(nn.Module):
         if labels.ndim > 1 and self.by_class is not None:
             raise MentorNetError("by_class needs one label a sample, got an image of labels")
         label = labels if labels.ndim == 1 else torch.zeros_like(judged.predicted)
-        weights = self._step(Seen(judged.losses, label, judged.predicted, index, judged.wrong))
+        weights = self._step(
+            Seen(judged.losses, label, judged.predicted, index, judged.wrong, self._kept(judged))
+        )
         return weighted_nll(
             judged.log_p, labels, weights,
             smoothing=self.label_smoothing, class_weight=self.class_weight,
@@ -248,7 +250,12 @@ class MentorLoss(nn.Module):
         check_labels(logits, labels)
         first = ranks_here().place(len(labels), whole)[0].start
         judged = judge(logits.detach(), labels, seed=self.seed, step=self.spade.step, first=first)
-        return self._step(Seen(losses, labels, judged.predicted, index, judged.wrong), whole)
+        seen = Seen(losses, labels, judged.predicted, index, judged.wrong, self._kept(judged))
+        return self._step(seen, whole)
+
+    def _kept(self, judged: Judged) -> Tensor | None:
+        """The margins, if they are recorded."""
+        return None if self.records is None else judged.margins
 
     def _step(self, seen: Seen, whole: int | None = None) -> Tensor:
         """One step of SPADE, on the samples of all processes where several train together."""
@@ -289,7 +296,9 @@ class MentorLoss(nn.Module):
         else:
             lasting = torch.where(begun, weights, full)  # burn-in's dice say nothing
         if self.records is not None and index is not None:
-            self.records.add(index, losses, lasting, seen.predicted, labels, spade.progress)
+            self.records.add(
+                index, losses, lasting, seen.predicted, labels, spade.progress, seen.margins
+            )
         self._count(losses, weights)
         return weights
 

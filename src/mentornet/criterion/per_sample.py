@@ -14,6 +14,7 @@ from torch.nn import functional as F  # noqa: N812
 from mentornet.criterion.checks import IGNORE
 from mentornet.criterion.draws import hashed_uniform
 from mentornet.errors import MentorNetError
+from mentornet.records import margins_of
 
 __all__ = ["Judged", "judge", "one_each", "weighted_nll"]
 
@@ -28,12 +29,14 @@ class Judged(NamedTuple):
         wrong: what ℓ would be on a random class that is not predicted, `(B,)`; None for images
             of labels.
         predicted: the most probable class, `(B,)`; −1 where there is none.
+        margins: by how much the given label leads the others, `(B,)`; None like `wrong`.
     """
 
     log_p: Tensor
     losses: Tensor
     wrong: Tensor | None
     predicted: Tensor
+    margins: Tensor | None = None
 
 
 def judge(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor, first: int = 0) -> Judged:
@@ -55,11 +58,13 @@ def judge(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor, first: int
         places = (labels != IGNORE).flatten(1).sum(1).clamp(min=1)
         losses = losses.flatten(1).sum(1) / places
         wrong, predicted = None, torch.full_like(labels.flatten(1)[:, 0], -1)
+        margins = None
     else:
         likely = known.argmax(1)
         wrong = _on_another_class(known, likely, seed, step, first).masked_fill(bad, torch.nan)
         predicted = likely.masked_fill(bad, -1)
-    return Judged(log_p, losses.masked_fill(bad, torch.nan), wrong, predicted)
+        margins = margins_of(known, labels)
+    return Judged(log_p, losses.masked_fill(bad, torch.nan), wrong, predicted, margins)
 
 
 def weighted_nll(

@@ -23,6 +23,7 @@ class Seen:
         predicted: the most probable class; −1 where there is none.
         index: which training samples they are, if somebody says so.
         wrong: what ℓ would be on a class that is not predicted, if that is known.
+        margins: by how much the given label leads the others, if that is known.
     """
 
     losses: Tensor
@@ -30,6 +31,7 @@ class Seen:
     predicted: Tensor
     index: Tensor | None = None
     wrong: Tensor | None = None
+    margins: Tensor | None = None
 
     @property
     def columns(self) -> list[Tensor]:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.methods.method import Method, Step, Supervision, Task
+from mentornet.records import margins_of
 
 __all__ = ["CoTeaching", "smallest"]
 
@@ -43,7 +44,9 @@ class _CoTeaching(Supervision):
         crossed = torch.stack(chosen[::-1], 1)
         self.steps += 1
         loss = (crossed * losses).sum() / chosen[0].sum()
-        return Step(loss, losses[:, 0].detach(), chosen[1], logits[:, 0].detach().argmax(1))
+        said = logits[:, 0].detach()
+        margins = margins_of(said, batch.given_label)
+        return Step(loss, losses[:, 0].detach(), chosen[1], said.argmax(1), margins)
 
     def state_dict(self) -> dict[str, Any]:
         return {"steps": self.steps}

@@ -18,6 +18,7 @@ from mentornet.methods.mentornet_auto import DropIn
 from mentornet.methods.mentornet_dd import MentorNetDD
 from mentornet.methods.method import Step, Supervision, Task
 from mentornet.methods.mixing import Mixer, blend, blended_loss
+from mentornet.records import margins_of
 
 __all__ = ["MentorBootstrap", "trusted_target"]
 
@@ -59,7 +60,9 @@ class _Bootstrap(Supervision):
             mixed = student(blend(batch.images, share, partner))
             each = blended_loss(mixed, target, share, partner)
         self.steps += 1
-        return Step(each.mean(), losses, weights, logits.detach().argmax(1))
+        said = logits.detach()
+        margins = margins_of(said, batch.given_label)
+        return Step(each.mean(), losses, weights, said.argmax(1), margins)
 
     def trust(self, losses: Tensor, logits: Tensor, batch: Batch, learning_rate: float) -> Tensor:
         """V of the mentor; 1 in burn-in, when the student's own belief is not worth much."""

@@ -15,6 +15,7 @@ from mentornet.errors import MentorNetError
 from mentornet.methods.method import Step, Supervision, Task
 from mentornet.methods.mixing import Mixer, blend, blended_loss
 from mentornet.methods.weighted import Paced, SpadeMethod
+from mentornet.records import margins_of
 
 __all__ = ["MentorMix", "leaning_share"]
 
@@ -55,7 +56,8 @@ class _MentorMix(Paced):
         if self.reweigh:
             level = self.blends.update(each.detach())
             again = torch.where(begun & (each.detach() > level), 0.0, again)
-        return Step(weighted_mean(again, each), losses, weights, logits.argmax(1))
+        margins = margins_of(logits, batch.given_label)
+        return Step(weighted_mean(again, each), losses, weights, logits.argmax(1), margins)
 
     def state_dict(self) -> dict[str, Any]:
         return {

@@ -56,9 +56,9 @@ class DropIn(Supervision):
 
     def judge(self, losses: Tensor, logits: Tensor, batch: Batch, learning_rate: float) -> Judged:
         weights = self.weigh(losses, logits, batch)
-        seen, predicted = self.exchange(losses, logits, batch)
+        seen, predicted, margins = self.exchange(losses, logits, batch)
         (weights,) = self.ranks.gather([weights], len(batch.whole.index))
-        return Judged(seen, weights, predicted)
+        return Judged(seen, weights, predicted, margins)
 
     def weigh(self, losses: Tensor, logits: Tensor, batch: Batch) -> Tensor:
         """v, `(B,)`, from the losses and what was predicted."""

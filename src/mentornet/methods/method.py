@@ -14,6 +14,7 @@ from mentornet.criterion import Verified, weighted_mean
 from mentornet.data import Batch
 from mentornet.mentors import Mentor
 from mentornet.ranks import Ranks
+from mentornet.records import margins_of
 
 __all__ = ["Judged", "Method", "Setting", "Step", "Supervision", "Task"]
 
@@ -51,6 +52,7 @@ class Judged(NamedTuple):
     losses: Tensor
     weights: Tensor | None
     predicted: Tensor
+    margins: Tensor | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +64,14 @@ class Step:
         losses: ℓ of each sample of the whole batch, `(B,)`, as the records keep it.
         weights: v, `(B,)`, or None where samples are not weighed.
         predicted: the student's class for each of them, `(B,)`.
+        margins: by how much the given label leads, `(B,)`; None if nobody has asked.
     """
 
     loss: Tensor
     losses: Tensor
     weights: Tensor | None
     predicted: Tensor
+    margins: Tensor | None = None
 
 
 class Supervision:
@@ -94,14 +98,15 @@ class Supervision:
 
     def judge(self, losses: Tensor, logits: Tensor, batch: Batch, learning_rate: float) -> Judged:
         """What is known of the whole batch, from the losses and logits of our own samples."""
-        seen, predicted = self.exchange(losses, logits, batch)
-        return Judged(seen, self.weights(seen, batch.whole, learning_rate), predicted)
+        seen, predicted, margins = self.exchange(losses, logits, batch)
+        weights = self.weights(seen, batch.whole, learning_rate)
+        return Judged(seen, weights, predicted, margins)
 
-    def exchange(self, losses: Tensor, logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Losses and predicted classes of the whole batch, without gradient."""
-        columns = [losses.detach(), logits.detach().argmax(1)]
-        seen, predicted = self.ranks.gather(columns, len(batch.whole.index))
-        return seen, predicted
+    def exchange(self, losses: Tensor, logits: Tensor, batch: Batch) -> list[Tensor]:
+        """Losses, predicted classes and margins of the whole batch, without gradient."""
+        said = logits.detach()
+        columns = [losses.detach(), said.argmax(1), margins_of(said, batch.given_label)]
+        return self.ranks.gather(columns, len(batch.whole.index))
 
     def own(self, weights: Tensor | None, batch: Batch) -> Tensor | None:
         """Of the weights of the whole batch, those of our own samples."""

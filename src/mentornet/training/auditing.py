@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from mentornet.config import read_config
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
+from mentornet.records import late_mean
 from mentornet.training.audit_contents import contents_of
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run_folder import RunFolder
@@ -78,7 +80,8 @@ def audit_run(
     if prepared is not None and evidence.path is None and prepared.train.paths is not None:
         evidence = replace(evidence, path=prepared.train.paths)
     rows = folder.read_metrics()
-    ranking = rank(evidence, classes=classes, noise_rate=_noise_rate(folder, rows))
+    share, plausible = _noise_rate(rows, prepared)
+    ranking = rank(evidence, classes=classes, noise_rate=share, plausible=plausible)
     notes = [*notes, *ranking.notes]
     write_tables(out, ranking, relabel=relabel)
     retrain = _write_cleaned(out, folder, ranking, prepared, relabel)
@@ -106,6 +109,7 @@ def _evidence(folder: RunFolder) -> tuple[Evidence, list[str]]:
     if state is not None:
         kept, done = state["records"], max(int(state["epochs_done"]), 1)
         columns["mean_weight"] = (kept["weight_sum"] / done).numpy()
+        columns["margin"] = late_mean(kept["margin_sum"], kept["seen"]).numpy()
         for name in ("suggested_label", "support", "learned_epoch", "forgotten"):
             columns[name] = kept[name].numpy()
     epochs = read_config(folder.config).optimiser.epochs
@@ -114,14 +118,20 @@ def _evidence(folder: RunFolder) -> tuple[Evidence, list[str]]:
     return evidence_of(columns), [note]
 
 
-def _noise_rate(folder: RunFolder, rows: list[dict[str, Any]]) -> float | None:
-    """What the run itself says: auto estimates it, and a learned mentor weighs by it."""
-    last = rows[-1]
-    if "noise_rate" in last:
-        return float(last["noise_rate"])
-    if folder.mentors.is_dir() and any(folder.mentors.iterdir()):
-        return 1 - float(last["data_used"])
-    return None
+def _noise_rate(
+    rows: list[dict[str, Any]], prepared: Prepared | None
+) -> tuple[float | None, tuple[float, float] | None]:
+    """The share of wrong labels as far as the run knows it, and what is plausible.
+
+    Verified samples tell it best: they are a sample of all. Without them auto has estimated it.
+    """
+    verified = None if prepared is None else prepared.verified
+    if verified is not None:
+        count = len(verified.index)
+        share = 1 - verified.is_correct.double().mean().item()
+        error = 2 * math.sqrt(max(share * (1 - share), 1 / count) / count)
+        return share, (max(0.0, share - error), min(1.0, share + error))
+    return rows[-1].get("noise_rate"), None
 
 
 def _data(folder: RunFolder, on_progress: Progress | None) -> tuple[Prepared | None, list[str]]:

@@ -151,7 +151,13 @@ class Trainer:
         self.optimiser.step()
         whole = batch.whole
         self.records.add(
-            whole.index, done.losses, done.weights, done.predicted, whole.given_label, epoch
+            whole.index,
+            done.losses,
+            done.weights,
+            done.predicted,
+            whole.given_label,
+            epoch,
+            done.margins,
         )
         self.steps_done += 1
         loss = done.loss.detach() if self.ranks.alone else done.losses.mean()
