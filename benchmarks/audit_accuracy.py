@@ -1,0 +1,184 @@
+"""How well the audit finds wrong labels, beside the tools that people use.
+
+    make bench-audit
+
+Each case is one run of `mentornet-auto`, with four fifths of the epochs of plain training. From
+that very run: our ranking, cleanlab's two scores of the run's own probabilities at its end, and the
+area under the margin (Pleiss et al. 2020). And beside it what cleanlab recommends, probabilities of
+five-fold cross-validation by plain training, five times four fifths of a run. Average precision and
+AUROC of finding labels that are really wrong; one seed, one thread. Results go to
+results/audit/CASE.json, and what is there is not run again.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, roc_auc_score
+from torch import Tensor
+
+from mentornet.audit.evidence import evidence_of
+from mentornet.audit.ranking import rank
+from mentornet.config import (
+    FilesConfig,
+    LabelsConfig,
+    MachineConfig,
+    MethodConfig,
+    OptimiserConfig,
+    StudentConfig,
+    TrainConfig,
+)
+from mentornet.experiments.conditions import conditions
+from mentornet.files import write_json
+from mentornet.records import Records
+from mentornet.training import Trainer, prepare
+from mentornet.training.observer import Observer
+from mentornet.training.preparation import Prepared
+from mentornet.training.pruning import cross_validated, predicted
+
+RESULTS = Path(__file__).parents[1] / "results" / "audit"
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Case:
+    """Which labels are looked for."""
+
+    data: str
+    noise: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.data}-{self.noise}".replace(":", "-")
+
+    def config(self, method: str, share: float) -> TrainConfig:
+        machine = MachineConfig(precision="32", compile="off", channels_last="on")
+        labels = LabelsConfig(self.noise)
+        if self.data == "digits":
+            return TrainConfig(
+                self.data, labels=labels, method=MethodConfig(method),
+                optimiser=OptimiserConfig(epochs=round(50 * share)), machine=machine,
+            )  # fmt: skip
+        optimiser = OptimiserConfig(
+            epochs=round(25 * share), batch_size=128, learning_rate=0.2, weight_decay=5e-4,
+            augment=True, padding=2,
+        )  # fmt: skip
+        return TrainConfig(
+            self.data, files=FilesConfig(limit=10_000), labels=labels,
+            student=StudentConfig("fast", width=16), method=MethodConfig(method),
+            optimiser=optimiser, machine=machine,
+        )  # fmt: skip
+
+
+CASES = (
+    Case("digits", "uniform:0.2"),
+    Case("digits", "uniform:0.4"),
+    Case("cifar10", "uniform:0.4"),
+    Case("cifar10", "asymmetric:0.4"),
+    Case("cifar10", "human:random_label1"),
+    Case("cifar10", "human:aggre_label"),
+)
+
+
+class WithMargins(Records):
+    """Records that add up the plain margins too, for the area under the margin."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count, labels=True)
+        self.plain = torch.zeros(count)
+
+    def add(self, index: Tensor, *columns: Any) -> None:
+        super().add(index, *columns)
+        self.plain[index] += columns[-1]
+
+
+def found(wrong: NDArray[np.bool_], badness: NDArray[Any]) -> dict[str, float]:
+    return {
+        "average_precision": float(average_precision_score(wrong, badness)),
+        "auroc": float(roc_auc_score(wrong, badness)),
+    }
+
+
+def cleanlab_scores(given: NDArray[Any], chances: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    from cleanlab.rank import get_label_quality_scores
+
+    safe = chances.astype(np.float64)
+    safe /= safe.sum(1, keepdims=True)
+    return {
+        method: 1 - get_label_quality_scores(given, safe, method=method)
+        for method in ("self_confidence", "normalized_margin")
+    }
+
+
+def audited(prepared: Prepared) -> tuple[dict[str, Any], float]:
+    """Our ranking and what else the same run gives, and its seconds."""
+    trainer = Trainer(prepared)
+    trainer.records = records = WithMargins(len(prepared.train))
+    started = time.perf_counter()
+    for epoch in range(trainer.epochs):
+        trainer.run_epoch(epoch)
+    trained = time.perf_counter() - started
+    truth = prepared.train.true_label
+    assert truth is not None
+    given = prepared.train.given_label.numpy()
+    wrong = given != truth.numpy()
+    started = time.perf_counter()
+    rate = float(trainer.supervision.figures()["noise_rate"])
+    ranking = rank(evidence_of(records), noise_rate=rate)
+    judging = time.perf_counter() - started
+    scores = cleanlab_scores(given, predicted(trainer, prepared.train.source).numpy())
+    suggested = ranking.evidence.suggested_label[ranking.is_issue & wrong]
+    return {
+        "wrong": int(wrong.sum()),
+        "estimated": ranking.wrong.count,
+        "plausible": [ranking.wrong.low, ranking.wrong.high],
+        "suspect": int(ranking.is_issue.sum()),
+        "precision": float(wrong[ranking.is_issue].mean()),
+        "recall": float(ranking.is_issue[wrong].mean()),
+        "suggestions_right": float((suggested == truth.numpy()[ranking.is_issue & wrong]).mean()),
+        "test_accuracy": trainer.evaluate(prepared.test).accuracy,
+        "seconds_run": trained,
+        "seconds_audit": judging,
+        "ours": found(wrong, 1 - ranking.quality),
+        "area under the margin": found(wrong, -records.plain.numpy()),
+        "cleanlab, same run": found(wrong, scores["self_confidence"]),
+        "cleanlab margin, same run": found(wrong, scores["normalized_margin"]),
+    }, trained + judging
+
+
+def judge(case: Case) -> dict[str, Any]:
+    result, seconds = audited(prepare(case.config("mentornet-auto", 0.8)))
+    plain = prepare(case.config("full-model", 1.0))
+    assert plain.train.true_label is not None
+    given = plain.train.given_label.numpy()
+    wrong = given != plain.train.true_label.numpy()
+    chances, took = cross_validated(plain, FOLDS, None, Observer())
+    scores = cleanlab_scores(given, chances.numpy())
+    result["cleanlab, cross-validated"] = found(wrong, scores["self_confidence"])
+    result["cleanlab margin, cross-validated"] = found(wrong, scores["normalized_margin"])
+    result["seconds_cross_validation"] = took
+    result["time_ratio"] = seconds / took
+    result["threads"] = torch.get_num_threads()
+    result["conditions"] = conditions()
+    return result
+
+
+def main() -> int:
+    torch.set_num_threads(1)
+    for case in CASES:
+        path = RESULTS / f"{case.name}.json"
+        if not path.exists():
+            write_json(path, {"case": case.name, **judge(case)})
+            print(f"wrote {path}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
