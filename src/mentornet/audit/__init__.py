@@ -5,6 +5,7 @@ from __future__ import annotations
 from mentornet.audit.decisions import Decisions, read_decisions
 from mentornet.audit.page import write_page
 from mentornet.audit.ranking import Ranking, Wrong, rank
+from mentornet.audit.report import report
 from mentornet.audit.report_contents import Contents, Curve, Fact, Pictures, Samples, Surface
 from mentornet.audit.tables import class_table, cleaning, transitions, write_tables
 
@@ -22,6 +23,7 @@ __all__ = [
     "cleaning",
     "rank",
     "read_decisions",
+    "report",
     "transitions",
     "write_page",
     "write_tables",

@@ -18,14 +18,14 @@ from mentornet.files import write_bytes, write_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["class_table", "cleaning", "transitions", "write_tables"]
+__all__ = ["class_table", "cleaning", "names_of", "transitions", "write_tables"]
 
 
 def class_table(ranking: Ranking) -> pd.DataFrame:
     """A row a class: how many of its labels are suspect, and what they may be instead."""
     import pandas as pd
 
-    counts, names = _confusion(ranking), _names(ranking)
+    counts, names = _confusion(ranking), names_of(ranking)
     given = ranking.evidence.given_label
     rows = []
     for label, name in enumerate(names):
@@ -48,7 +48,7 @@ def class_table(ranking: Ranking) -> pd.DataFrame:
 
 def transitions(ranking: Ranking) -> NDArray[np.float64]:
     """P(given | true) as it is estimated, `(K, K)`: a suspect's true label is the suggested one."""
-    counts = np.diag(np.bincount(_kept_labels(ranking), minlength=len(_names(ranking))))
+    counts = np.diag(np.bincount(_kept_labels(ranking), minlength=len(names_of(ranking))))
     joint = counts + _confusion(ranking).T
     totals = joint.sum(1, keepdims=True)
     return np.where(totals > 0, joint / np.maximum(totals, 1), np.eye(len(joint)))
@@ -66,7 +66,7 @@ def cleaning(ranking: Ranking, *, relabel: float | None = None) -> pd.DataFrame:
 
     if relabel is not None and not 0 < relabel <= 1:
         raise MentorNetError(f"--relabel must be a probability in (0, 1], got {relabel:g}")
-    evidence, names = ranking.evidence, _names(ranking)
+    evidence, names = ranking.evidence, names_of(ranking)
     rows = []
     for place in np.flatnonzero(ranking.is_issue).tolist():
         label = int(evidence.suggested_label[place])
@@ -88,7 +88,7 @@ def write_tables(folder: Path, ranking: Ranking, *, relabel: float | None = None
     import pandas as pd
 
     issues = ranking.table
-    names = _names(ranking)
+    names = names_of(ranking)
     chances = pd.DataFrame(transitions(ranking), index=list(names), columns=list(names))
     chances.index.name = "true"
     written = []
@@ -106,7 +106,8 @@ def write_tables(folder: Path, ranking: Ranking, *, relabel: float | None = None
     return [*written, folder / "issues.parquet"]
 
 
-def _names(ranking: Ranking) -> Sequence[str]:
+def names_of(ranking: Ranking) -> Sequence[str]:
+    """The class names, or numbers where there are none."""
     if ranking.classes is not None:
         return ranking.classes
     evidence = ranking.evidence
@@ -116,7 +117,7 @@ def _names(ranking: Ranking) -> Sequence[str]:
 
 def _confusion(ranking: Ranking) -> NDArray[np.int64]:
     """How often a suspect of each given label is suggested each other one, `(K, K)`."""
-    evidence, size = ranking.evidence, len(_names(ranking))
+    evidence, size = ranking.evidence, len(names_of(ranking))
     counts = np.zeros((size, size), np.int64)
     chosen = ranking.is_issue & (evidence.suggested_label >= 0)
     np.add.at(counts, (evidence.given_label[chosen], evidence.suggested_label[chosen]), 1)

@@ -27,7 +27,7 @@ class Audit:
 
       mentornet audit runs/photos
       mentornet audit runs/photos --relabel 0.9 --out audit
-      mentornet train photos/ --decisions decisions.csv --out runs/decided
+      mentornet train --config runs/photos/config.toml --decisions decisions.csv --out runs/new
     """
 
     run_folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]

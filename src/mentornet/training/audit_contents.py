@@ -9,9 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mentornet.audit import Contents, Curve, Fact, Pictures, Samples, Surface
-from mentornet.audit.ranking import Ranking
-from mentornet.config import read_config
+from mentornet.audit import Curve, Pictures, Surface
 from mentornet.criterion import apply_rule
 from mentornet.data import Images
 from mentornet.data.fetching import Fetcher, default_workers
@@ -21,7 +19,7 @@ from mentornet.mentors import load_mentor
 from mentornet.training.batches import eval_batches
 from mentornet.training.run_folder import RunFolder
 
-__all__ = ["contents_of"]
+__all__ = ["curves_of", "pictures_of", "surfaces_of"]
 
 _CURVES = {
     "test_accuracy": "accuracy on test images",
@@ -32,84 +30,17 @@ _CURVES = {
 _THUMBNAIL = 96  # pixels, of images that are streamed
 
 
-def contents_of(
-    folder: RunFolder,
-    ranking: Ranking,
-    rows: list[dict[str, Any]],
-    images: Images | None,
-    notes: list[str],
-) -> Contents:
-    """The page's contents.
-
-    Args:
-        folder: of the run.
-        ranking: the verdict on its labels.
-        rows: its metrics, one an epoch.
-        images: the training images, where they are still there.
-        notes: what the reader should hear.
-    """
-    evidence = ranking.evidence
-    samples = Samples(
-        index=evidence.index.astype(np.int64),
-        given_label=evidence.given_label.astype(np.int64),
-        suggested_label=evidence.suggested_label.astype(np.int64),
-        suggested_probability=evidence.support,
-        quality=ranking.quality,
-        is_issue=ranking.is_issue,
-        is_ambiguous=ranking.is_ambiguous,
-        mean_weight=evidence.mean_weight,
-        trajectory=evidence.trajectory,
-        name=evidence.path,
-        true_label=None if evidence.true_label is None else evidence.true_label.astype(np.int64),
-    )
-    curves = [
+def curves_of(rows: list[dict[str, Any]]) -> list[Curve]:
+    """The training curves, from a run's metrics."""
+    return [
         Curve(title, np.array([row.get(name, np.nan) for row in rows], np.float64))
         for name, title in _CURVES.items()
         if name in rows[-1]
     ]
-    config = read_config(folder.config)
-    return Contents(
-        title=f"Labels of {config.data}",
-        class_names=ranking.classes or (),
-        samples=samples,
-        facts=_facts(ranking),
-        notes=tuple(notes),
-        pictures=None if images is None else _pictures(images),
-        curves=tuple(curves),
-        surfaces=tuple(_surfaces(folder)),
-        footer=f"{config.method.method}, {len(rows)} epochs, seed {config.seed}",
-    )
 
 
-def _facts(ranking: Ranking) -> tuple[Fact, ...]:
-    count, wrong = len(ranking.quality), ranking.wrong
-    found = int(ranking.is_issue.sum())
-    facts = [
-        Fact("labels", f"{count:,}", "samples that were trained on"),
-        Fact("suspect", f"{found:,}", "labels that are probably wrong"),
-        Fact(
-            "wrong in all, estimated", f"{wrong.count:,}",
-            f"plausible are {wrong.low:,} to {wrong.high:,}",
-        ),
-        Fact(
-            "ambiguous", f"{int(ranking.is_ambiguous.sum()):,}",
-            "two labels are nearly tied, or the student came to agree",
-        ),
-    ]  # fmt: skip
-    truth = ranking.evidence.true_label
-    if truth is not None:
-        right = truth != ranking.evidence.given_label
-        hits = int((ranking.is_issue & right).sum())
-        facts.append(
-            Fact(
-                "really wrong", f"{int(right.sum()):,}",
-                f"of the suspects {hits:,}: the run knows the true labels",
-            )
-        )  # fmt: skip
-    return tuple(facts)
-
-
-def _pictures(images: Images) -> Pictures:
+def pictures_of(images: Images) -> Pictures:
+    """What gives the pictures of training samples, from memory or from their files."""
     source = images.source
     if not isinstance(source, Streamed):
         held = source
@@ -126,7 +57,7 @@ def _pictures(images: Images) -> Pictures:
     return seen
 
 
-def _surfaces(folder: RunFolder) -> list[Surface]:
+def surfaces_of(folder: RunFolder) -> list[Surface]:
     """The weight that each learned mentor gives over loss and difference."""
     if not folder.mentors.is_dir():
         return []

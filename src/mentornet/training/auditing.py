@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from mentornet.audit import write_page
 from mentornet.audit.evidence import Evidence, evidence_of
 from mentornet.audit.ranking import Ranking, rank
-from mentornet.audit.tables import cleaning, write_tables
+from mentornet.audit.report import report
+from mentornet.audit.tables import cleaning
 from mentornet.config import read_config
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
 from mentornet.records import late_mean
-from mentornet.training.audit_contents import contents_of
+from mentornet.training.audit_contents import curves_of, pictures_of, surfaces_of
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run_folder import RunFolder
 
@@ -82,12 +82,15 @@ def audit_run(
     rows = folder.read_metrics()
     share, plausible = _noise_rate(rows, prepared)
     ranking = rank(evidence, classes=classes, noise_rate=share, plausible=plausible)
-    notes = [*notes, *ranking.notes]
-    write_tables(out, ranking, relabel=relabel)
+    config = read_config(folder.config)
+    report(
+        ranking, out, title=f"Labels of {config.data}",
+        pictures=None if prepared is None else pictures_of(prepared.train),
+        curves=curves_of(rows), surfaces=surfaces_of(folder), notes=notes, relabel=relabel,
+        footer=f"{config.method.method}, {len(rows)} epochs, seed {config.seed}",
+    )  # fmt: skip
     retrain = _write_cleaned(out, folder, ranking, prepared, relabel)
-    images = None if prepared is None else prepared.train
-    write_page(out, contents_of(folder, ranking, rows, images, notes))
-    return Audited(ranking, out, tuple(notes), retrain)
+    return Audited(ranking, out, (*notes, *ranking.notes), retrain)
 
 
 # What is known.
@@ -162,7 +165,7 @@ def _write_cleaned(
     if not with_files or prepared is None or (where.is_dir() and any(where.glob("*.tar"))):
         text = cleaning(ranking, relabel=relabel).to_csv(index=False)
         write_text(out / "cleaned.csv", text)
-        return f"train {config.data} --decisions {out / 'cleaned.csv'}"
+        return f"train --config {folder.config} --decisions {out / 'cleaned.csv'}"
     root = where if where.is_dir() else where.parent
     doomed = {
         int(row["index"]): row for row in cleaning(ranking, relabel=relabel).to_dict("records")

@@ -1,0 +1,94 @@
+"""A ranking as a folder to look through: tables and a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mentornet.audit.page import write_page
+from mentornet.audit.ranking import Ranking
+from mentornet.audit.report_contents import Contents, Curve, Fact, Pictures, Samples, Surface
+from mentornet.audit.tables import names_of, write_tables
+
+__all__ = ["report"]
+
+
+def report(
+    ranking: Ranking,
+    folder: Path | str,
+    *,
+    title: str = "Labels",
+    pictures: Pictures | None = None,
+    texts: Sequence[str] | None = None,
+    curves: Sequence[Curve] = (),
+    surfaces: Sequence[Surface] = (),
+    notes: Sequence[str] = (),
+    footer: str = "",
+    relabel: float | None = None,
+) -> Path:
+    """Write the tables (`write_tables`) and `report.html`, and return the page's path.
+
+    Args:
+        ranking: what `rank` or `MentorLoss.audit` has found.
+        folder: for the files; those of an earlier report there are replaced.
+        title: of the page.
+        pictures: gives the pictures of samples by their index, uint8 `(n, C, H, W)`.
+        texts: what to show of each sample in place of a picture, N of them in the order of the
+            ranking's evidence.
+        curves: of training.
+        surfaces: the mentor's weight at its update points.
+        notes: what the reader should hear, beside the ranking's own.
+        footer: how the run was made.
+        relabel: from which probability on `decisions.csv` relabels a suspect.
+    """
+    folder = Path(folder)
+    write_tables(folder, ranking, relabel=relabel)
+    contents = Contents(
+        title=title, class_names=tuple(names_of(ranking)), samples=_samples(ranking),
+        facts=_facts(ranking), notes=(*notes, *ranking.notes), pictures=pictures, texts=texts,
+        curves=tuple(curves), surfaces=tuple(surfaces), footer=footer,
+    )  # fmt: skip
+    return write_page(folder, contents)
+
+
+def _samples(ranking: Ranking) -> Samples:
+    evidence = ranking.evidence
+    truth = evidence.true_label
+    return Samples(
+        index=evidence.index.astype(np.int64),
+        given_label=evidence.given_label.astype(np.int64),
+        suggested_label=evidence.suggested_label.astype(np.int64),
+        suggested_probability=evidence.support,
+        quality=ranking.quality,
+        is_issue=ranking.is_issue,
+        is_ambiguous=ranking.is_ambiguous,
+        mean_weight=evidence.mean_weight,
+        trajectory=evidence.trajectory,
+        name=evidence.path,
+        true_label=None if truth is None else truth.astype(np.int64),
+    )
+
+
+def _facts(ranking: Ranking) -> tuple[Fact, ...]:
+    count, wrong = len(ranking.quality), ranking.wrong
+    facts = [
+        Fact("labels", f"{count:,}", "samples that were trained on"),
+        Fact("suspect", f"{int(ranking.is_issue.sum()):,}", "labels that are probably wrong"),
+        Fact(
+            "wrong in all, estimated", f"{wrong.count:,}",
+            f"plausible are {wrong.low:,} to {wrong.high:,}",
+        ),
+        Fact(
+            "ambiguous", f"{int(ranking.is_ambiguous.sum()):,}",
+            "two labels are nearly tied, or the student came to agree",
+        ),
+    ]  # fmt: skip
+    truth = ranking.evidence.true_label
+    if truth is not None:
+        really = truth != ranking.evidence.given_label
+        hits = int((ranking.is_issue & really).sum())
+        note = f"of the suspects {hits:,}: the run knows the true labels"
+        facts.append(Fact("really wrong", f"{int(really.sum()):,}", note))
+    return tuple(facts)

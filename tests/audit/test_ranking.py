@@ -1,0 +1,211 @@
+"""The verdict on labels, from records of every kind."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from mentornet import MentorLoss, MentorNetError
+from mentornet.audit import class_table, cleaning, rank, report, transitions, write_tables
+from mentornet.data import load_digits
+from mentornet.metrics import auroc
+from mentornet.randomness import generator
+from mentornet.records import MOST, Records, late_mean, margins_of
+
+
+def noisy(count: int = 400, epochs: int = 10, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Every fourth label is wrong: its loss stays high, those of the others fall."""
+    draw = np.random.default_rng(seed)
+    wrong = np.arange(count) % 4 == 0
+    true = draw.integers(0, 5, count)
+    given = np.where(wrong, (true + 1 + draw.integers(0, 4, count)) % 5, true)
+    falls = np.linspace(2, 0.1, epochs)
+    rises = np.linspace(2, 6, epochs)
+    loss = np.where(wrong[:, None], rises, falls) * draw.uniform(0.7, 1.3, (count, epochs))
+    table = pd.DataFrame(
+        {
+            "given_label": given, "loss": list(loss), "suggested_label": true,
+            "support": draw.uniform(0.5, 1, count),
+        }
+    )  # fmt: skip
+    return table, wrong
+
+
+def test_wrong_labels_come_first() -> None:
+    table, wrong = noisy()
+    ranking = rank(table)
+    assert wrong[ranking.table["index"].to_numpy()[:100]].all()
+    assert (ranking.is_issue == wrong).all()
+    assert ranking.wrong.low < 100 < ranking.wrong.high
+    assert abs(ranking.wrong.count - 100) <= 2
+    assert ((ranking.quality >= 0) & (ranking.quality <= 1)).all()
+
+
+def test_columns_are_cleanlabs_and_ours() -> None:
+    table, _ = noisy()
+    table["true_label"] = table["suggested_label"]
+    table["path"] = [f"{n}.png" for n in range(len(table))]
+    found = rank(table, classes="abcde").table
+    assert list(found.columns) == [
+        "index", "path", "is_label_issue", "label_quality", "given_label", "predicted_label",
+        "predicted_probability", "is_ambiguous", "mean_weight", "learned_epoch", "forgotten",
+        "true_label",
+    ]  # fmt: skip
+    assert set(found["given_label"]) == set("abcde")
+    assert found["is_label_issue"].is_monotonic_decreasing
+
+
+def test_the_noise_rate_can_be_told() -> None:
+    table, wrong = noisy()
+    ranking = rank(table, noise_rate=0.1, plausible=(0.05, 0.2))
+    assert ranking.is_issue.sum() == 40
+    assert wrong[ranking.is_issue].all()
+    assert (ranking.wrong.count, ranking.wrong.low, ranking.wrong.high) == (40, 20, 80)
+    assert not rank(table, noise_rate=0.0).is_issue.any()
+
+
+def test_near_ties_are_ambiguous_not_wrong() -> None:
+    table = pd.DataFrame(
+        {
+            "given_label": [0, 0, 0, 1], "margin": [0.1, -0.1, -5.0, -5.0],
+            "suggested_label": [0, 1, 1, 1], "support": [0.5, 0.5, 0.9, 0.9],
+        }
+    )  # fmt: skip
+    ranking = rank(table, noise_rate=0.75)
+    assert ranking.is_ambiguous.tolist() == [True, True, False, True]  # the last: it came to agree
+    assert ranking.is_issue.tolist() == [False, False, True, False]
+
+
+def test_late_margins_count_more() -> None:
+    records = Records(2, labels=True)
+    both, label = torch.tensor([0, 1]), torch.tensor([0, 0])
+    for epoch, margins in enumerate(([9.0, -1.0], [-1.0, 9.0])):
+        records.add(both, torch.ones(2), None, label, label, epoch, torch.tensor(margins))
+    found = rank(records).evidence.margin
+    assert found.tolist() == pytest.approx([(MOST - 2) / 3, (-1 + 2 * MOST) / 3])
+    assert late_mean(torch.zeros(1), torch.zeros(1, dtype=torch.int16)).isnan().all()
+
+
+def test_margins_are_of_the_given_label_over_the_best_other() -> None:
+    logits = torch.randn(50, 7, generator=generator(0))
+    label = torch.randint(7, (50,), generator=generator(1))
+    wanted = [
+        row[y] - max(value for place, value in enumerate(row) if place != y)
+        for row, y in zip(logits.tolist(), label.tolist(), strict=True)
+    ]
+    assert margins_of(logits, label).tolist() == pytest.approx(wanted, abs=1e-6)
+
+
+def test_samples_that_were_never_seen_are_left_out_and_told() -> None:
+    table, _ = noisy()
+    losses = list(table["loss"])
+    losses[3] = np.full(10, np.nan)
+    losses[5] = np.where(np.arange(10) < 5, np.nan, losses[5])
+    ranking = rank(table.assign(loss=losses))
+    assert ranking.notes == ("1 of 400 samples were never seen: left out",)
+    assert 3 not in ranking.table["index"].to_numpy()
+    assert np.isfinite(ranking.quality).all()
+
+
+def test_records_of_a_run_and_of_a_criterion(tmp_path: Path) -> None:
+    digits = load_digits().train
+    draw = generator(0)
+    wrong = torch.rand(len(digits), generator=draw) < 0.3
+    shift = torch.randint(1, 10, (len(digits),), generator=draw)
+    given = torch.where(wrong, (digits.given_label + shift) % 10, digits.given_label)
+    images = digits.pixels.float().flatten(1) / 255
+    with torch.random.fork_rng():
+        student = torch.nn.Linear(64, 10)
+    sgd = torch.optim.SGD(student.parameters(), lr=0.5)
+    criterion = MentorLoss(total_steps=300, samples=len(images))
+    for _ in range(20):
+        for batch in torch.randperm(len(images), generator=draw).split(100):
+            loss = criterion(student(images[batch]), given[batch], index=batch)
+            sgd.zero_grad()
+            loss.backward()
+            sgd.step()
+    ranking = criterion.audit(classes=digits.classes)
+    assert auroc(torch.from_numpy(1 - ranking.quality), wrong) > 0.97
+    assert ranking.wrong.low < int(wrong.sum()) < ranking.wrong.high
+    page = report(ranking, tmp_path, title="my digits", pictures=lambda i: digits.pixels[i].numpy())
+    assert page.is_file()
+    with pytest.raises(MentorNetError, match="needs records of every sample: give samples="):
+        MentorLoss(total_steps=10).audit()
+    with pytest.raises(MentorNetError, match="no sample has been trained on yet"):
+        MentorLoss(total_steps=10, samples=5).audit()
+    with pytest.raises(MentorNetError, match="do not keep the given labels"):
+        rank(Records(5))
+
+
+def test_classes_and_transitions(tmp_path: Path) -> None:
+    table, wrong = noisy()
+    ranking = rank(table, classes="abcde")
+    classes = class_table(ranking)
+    assert classes["suspect"].sum() == wrong.sum()
+    assert classes["samples"].sum() == 400
+    chances = transitions(ranking)
+    assert chances.sum(1) == pytest.approx(np.ones(5))
+    assert np.diag(chances) == pytest.approx(np.full(5, 0.75), abs=0.12)
+    names = {path.name for path in write_tables(tmp_path, ranking)}
+    assert names == {
+        "issues.csv", "issues.parquet", "classes.csv", "transitions.csv", "decisions.csv",
+    }  # fmt: skip
+    back = pd.read_parquet(tmp_path / "issues.parquet")
+    assert back["label_quality"].is_monotonic_increasing or back["is_label_issue"].iloc[0]
+    assert len(pd.read_csv(tmp_path / "issues.csv")) == 400
+
+
+def test_suspects_are_dropped_or_relabelled() -> None:
+    table, wrong = noisy()
+    ranking = rank(table, classes="abcde")
+    dropped = cleaning(ranking)
+    assert (dropped["decision"] == "drop").all()
+    assert sorted(dropped["index"]) == np.flatnonzero(wrong).tolist()
+    both = cleaning(ranking, relabel=0.75)
+    moved = both[both["decision"] == "relabel"]
+    assert 0 < len(moved) < len(both)
+    truth = np.array(list("abcde"))[table["suggested_label"].to_numpy()]
+    assert (truth[moved["index"]] == moved["label"]).all()
+    with pytest.raises(MentorNetError, match=r"--relabel must be a probability in \(0, 1\], got 9"):
+        cleaning(ranking, relabel=9)
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"given_label": None}, "given_label is missing in row 0"),
+    ({"given_label": "cat"}, "given_label must be class numbers, got 'cat'"),
+    ({"given_label": -1}, "given_label must be ≥ 0, got -1"),
+    ({"given_label": 5}, "given_label is 5, but there are only 5 classes"),
+    ({"loss": 1.0}, ""),
+    ({"index": 7}, "index 7 stands in several rows"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD)
+def test_bad_records(change: dict[str, Any], message: str) -> None:
+    table, _ = noisy(20)
+    table = table.assign(**{name: [value] * 20 for name, value in change.items()})
+    if not message:
+        rank(table, classes="abcde")  # one loss a sample is a trajectory of one epoch
+        return
+    with pytest.raises(MentorNetError, match=re.escape(message)):
+        rank(table, classes="abcde")
+
+
+def test_tables_that_are_none() -> None:
+    for table, message in (
+        (pd.DataFrame({"loss": [[1.0]]}), "the records need a column given_label; there are loss"),
+        (pd.DataFrame({"given_label": [1]}), "the records need a column loss"),
+        (pd.DataFrame({"given_label": [], "loss": []}), "the table is empty"),
+        (pd.DataFrame({"given_label": [0, 1], "loss": [[1.0], [1.0, 2.0]]}), "as many losses"),
+        (pd.DataFrame({"given_label": [0], "loss": [[np.nan]]}), "no sample has a loss that is a"),
+    ):
+        with pytest.raises(MentorNetError, match=message):
+            rank(table)
+    with pytest.raises(MentorNetError, match=r"noise_rate must be in \[0, 1\], got 2"):
+        rank(noisy()[0], noise_rate=2)
