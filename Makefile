@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test check format bench mentors dd-mentors table6 clean
+.PHONY: setup demo test check format bench bench-audit mentors dd-mentors table6 clean
 
 setup: $(STAMP)
 
@@ -40,6 +40,10 @@ bench: setup
 	$(BIN)/python -m benchmarks.view_cost
 	$(BIN)/python -m benchmarks.sharing_cost
 	$(BIN)/python -m benchmarks.many_samples
+
+# The audit beside the tools that people use, about an hour; goes on where it was stopped.
+bench-audit: setup
+	$(BIN)/python -m benchmarks.audit_accuracy
 
 # The mentors that ship read no label, so that they serve any number of classes.
 PRETRAINED := src/mentornet/mentors/pretrained

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ from mentornet.config import (
     TrainConfig,
 )
 from mentornet.experiments.conditions import conditions
-from mentornet.files import write_json
+from mentornet.files import read_json, write_json
 from mentornet.records import Records
 from mentornet.training import Trainer, prepare
 from mentornet.training.observer import Observer
@@ -170,6 +171,41 @@ def judge(case: Case) -> dict[str, Any]:
     return result
 
 
+SCORES = (
+    "ours", "area under the margin", "cleanlab, same run", "cleanlab margin, same run",
+    "cleanlab, cross-validated", "cleanlab margin, cross-validated",
+)  # fmt: skip
+
+
+def markdown(results: Sequence[Mapping[str, Any]]) -> str:
+    """Average precision and AUROC in percent, the best of each row in bold; then our estimates."""
+    lines = ["| labels | " + " | ".join(SCORES) + " | time |"]
+    lines.append("|---" * (len(SCORES) + 2) + "|")
+    for result in results:
+        best = max(result[name]["average_precision"] for name in SCORES)
+        cells = []
+        for name in SCORES:
+            found = result[name]
+            text = f"{100 * found['average_precision']:.2f} / {100 * found['auroc']:.2f}"
+            cells.append(f"**{text}**" if found["average_precision"] == best else text)
+        lines.append(f"| {result['case']} | {' | '.join(cells)} | {result['time_ratio']:.2f} |")
+    lines += ["", "| labels | wrong | estimated | plausible | suspect | of these wrong | found |"]
+    lines.append("|---" * 7 + "|")
+    for result in results:
+        low, high = result["plausible"]
+        lines.append(
+            f"| {result['case']} | {result['wrong']:,} | {result['estimated']:,} "
+            f"| {low:,} to {high:,} | {result['suspect']:,} | {result['precision']:.0%} | {result['recall']:.0%} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def stored() -> list[dict[str, Any]]:
+    """The cases that were run, in order."""
+    paths = [RESULTS / f"{case.name}.json" for case in CASES]
+    return [read_json(path) for path in paths if path.exists()]
+
+
 def main() -> int:
     torch.set_num_threads(1)
     for case in CASES:
@@ -177,6 +213,7 @@ def main() -> int:
         if not path.exists():
             write_json(path, {"case": case.name, **judge(case)})
             print(f"wrote {path}", flush=True)
+    print(markdown(stored()))
     return 0
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.audit_accuracy import markdown as audit_markdown
+from benchmarks.audit_accuracy import stored as audit_results
 from benchmarks.drop_in_accuracy import RESULT as ACCURACY
 from benchmarks.drop_in_accuracy import markdown
 from benchmarks.drop_in_tables import RESULT as TABLES
@@ -104,3 +106,24 @@ def test_numbers_in_the_page_come_from_the_files() -> None:
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) >= 6 and cells[4] == "1":  # a row of one seed: both numbers are a run's own
             assert {cells[1], cells[2]} <= known, line
+
+
+def test_the_table_of_the_audit() -> None:
+    assert audit_markdown(audit_results()).strip() in block("docs/audit.md", "audit")
+
+
+@pytest.mark.parametrize("result", audit_results(), ids=lambda result: result["case"])
+def test_the_audit_is_as_good_as_what_the_same_run_gives(result: dict[str, Any]) -> None:
+    same = ("area under the margin", "cleanlab, same run", "cleanlab margin, same run")
+    crossed = ("cleanlab, cross-validated", "cleanlab margin, cross-validated")
+    for score in ("average_precision", "auroc"):
+        ours = result["ours"][score]
+        assert all(ours >= result[name][score] - 5e-5 for name in same)
+        assert all(ours > result[name][score] for name in crossed)
+    assert result["time_ratio"] <= 0.2
+
+
+@pytest.mark.parametrize("result", audit_results(), ids=lambda result: result["case"])
+def test_the_number_of_wrong_labels(result: dict[str, Any]) -> None:
+    if "uniform" in result["case"]:
+        assert abs(result["estimated"] - result["wrong"]) <= 0.2 * result["wrong"]
