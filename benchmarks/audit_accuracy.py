@@ -195,7 +195,8 @@ def markdown(results: Sequence[Mapping[str, Any]]) -> str:
         low, high = result["plausible"]
         lines.append(
             f"| {result['case']} | {result['wrong']:,} | {result['estimated']:,} "
-            f"| {low:,} to {high:,} | {result['suspect']:,} | {result['precision']:.0%} | {result['recall']:.0%} |"
+            f"| {low:,} to {high:,} | {result['suspect']:,} | {result['precision']:.0%} "
+            f"| {result['recall']:.0%} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -127,3 +127,19 @@ def test_the_audit_is_as_good_as_what_the_same_run_gives(result: dict[str, Any])
 def test_the_number_of_wrong_labels(result: dict[str, Any]) -> None:
     if "uniform" in result["case"]:
         assert abs(result["estimated"] - result["wrong"]) <= 0.2 * result["wrong"]
+
+
+def test_the_table_of_large_data() -> None:
+    view = read_json(ROOT / "results/bench/view_cost.json")
+    many = read_json(ROOT / "results/bench/many_samples.json")
+    table = block("docs/many_machines.md", "large")
+    for text in (
+        f"| {view['view_ratio'][0]:.2f} times the images a second | 0.9 |",
+        f"| {many['step_ratio'][0]:.2f} of the time | 1.05 |",
+        f"| {many['bytes_a_sample']:.0f} bytes | 64 |",
+        f"| {many['start_seconds']:.1f} s | 30 s |",
+        f"| {many['checkpoint_seconds']:.1f} s | 10 s |",
+    ):
+        assert text in table
+    assert view["holds"]
+    assert many["holds"]

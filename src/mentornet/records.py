@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "MOST", "Records", "late_mean", "log_odds", "margins_of", "read_records", "write_records",
+    "MOST", "Records", "late_mean", "late_support", "log_odds", "margins_of", "read_records",
+    "write_records",
 ]  # fmt: skip
 
 MOST = 4.0
@@ -59,6 +60,12 @@ def late_mean(total: Tensor, seen: Tensor) -> Tensor:
     return torch.where(times > 0, 2 * total / (times * (times + 1)).clamp(min=1), torch.nan)
 
 
+def late_support(support: Tensor, seen: Tensor) -> Tensor:
+    """The share of late predictions that agree with the suggested label, in [0, 1]."""
+    begun = 1 - (1 - _LATE) ** seen.float()
+    return (support.float() / begun.clamp(min=_LATE)).clamp(max=1)
+
+
 class Records(nn.Module):
     """The running figures of N samples, each updated whenever the sample is trained on.
 
@@ -77,7 +84,8 @@ class Records(nn.Module):
         seen: how often that was.
         predicted_label: by the student, when it was last seen; −1 before.
         suggested_label: the class that it has predicted most often of late; −1 before.
-        support: the share of late predictions that say so.
+        support: the share of late predictions that say so, times 1 − (1 − a)ⁿ as for any moving
+            average that starts at 0 (`late_support` undoes that).
         learned_epoch: the first epoch, from 1, that predicted the given label; 0: never.
         forgotten: how often the prediction was the given label in one epoch and not in the next.
     """
@@ -217,7 +225,7 @@ def write_records(
     columns["margin"] = late_mean(records.margin_sum, records.seen).cpu().numpy()
     columns["predicted_label"] = records.predicted_label.cpu().numpy()
     columns["suggested_label"] = records.suggested_label.cpu().numpy()
-    columns["support"] = records.support.float().cpu().numpy()
+    columns["support"] = late_support(records.support, records.seen).cpu().numpy()
     buffer = pa.BufferOutputStream()
     pq.write_table(pa.table(columns), buffer, compression="zstd")
     write_bytes(path, buffer.getvalue().to_pybytes())

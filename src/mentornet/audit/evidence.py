@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from mentornet.errors import MentorNetError
-from mentornet.records import Records, late_mean, log_odds, read_records
+from mentornet.records import Records, late_mean, late_support, log_odds, read_records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +104,7 @@ def _from_records(records: Records) -> Evidence:
         given_label=column["given_label"],
         margin=late_mean(records.margin_sum, records.seen).cpu().numpy(),
         suggested_label=column["suggested_label"],
-        support=column["support"].astype(np.float64),
+        support=late_support(records.support, records.seen).double().cpu().numpy(),
         mean_weight=column["weight_sum"] / times,
         trajectory=np.empty((len(met), 0), np.float32),
         learned_epoch=column["learned_epoch"],

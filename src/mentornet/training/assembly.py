@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from lightning_fabric import Fabric
+from lightning_fabric.strategies.ddp import DDPStrategy
 from torch import Tensor, nn
 
 from mentornet.config import MachineConfig, OptimiserConfig
@@ -40,13 +41,18 @@ def make_fabric(machine: MachineConfig, run: RunFolder | None) -> Fabric:
     try:
         fabric = Fabric(
             accelerator=machine.accelerator, devices=local, num_nodes=world // local,
-            strategy="ddp" if world > 1 else "auto", precision=precision, loggers=loggers,
+            strategy=_shared_step() if world > 1 else "auto", precision=precision, loggers=loggers,
         )  # fmt: skip
         if world > 1:
             fabric.launch()
     except (ValueError, RuntimeError, ImportError) as error:
         raise MentorNetError(f"accelerator {machine.accelerator!r}: {error}") from None
     return fabric
+
+
+def _shared_step() -> DDPStrategy:
+    """DDP without what we do not need: the buffers of all processes are the same already."""
+    return DDPStrategy(broadcast_buffers=False, gradient_as_bucket_view=True)
 
 
 def make_batches(prepared: Prepared, device: torch.device, ranks: Ranks) -> Batches:

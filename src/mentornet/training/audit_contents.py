@@ -10,12 +10,13 @@ import torch
 from numpy.typing import NDArray
 
 from mentornet.audit import Curve, Pictures, Surface
+from mentornet.config import read_config
 from mentornet.criterion import apply_rule
 from mentornet.data import Images
 from mentornet.data.fetching import Fetcher, default_workers
 from mentornet.data.streamed import Streamed
-from mentornet.features import MentorFeatures
-from mentornet.mentors import load_mentor
+from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.mentors import Mentor, load_mentor
 from mentornet.training.batches import eval_batches
 from mentornet.training.run_folder import RunFolder
 
@@ -28,6 +29,7 @@ _CURVES = {
     "weight_auroc": "weights tell wrong labels (AUROC)",
 }
 _THUMBNAIL = 96  # pixels, of images that are streamed
+_SIDE = 31  # points along each axis of a surface
 
 
 def curves_of(rows: list[dict[str, Any]]) -> list[Curve]:
@@ -58,23 +60,32 @@ def pictures_of(images: Images) -> Pictures:
 
 
 def surfaces_of(folder: RunFolder) -> list[Surface]:
-    """The weight that each learned mentor gives over loss and difference."""
-    if not folder.mentors.is_dir():
-        return []
-    losses, differences = torch.linspace(0, 6, 31), torch.linspace(-3, 3, 31)
-    grid = torch.cartesian_prod(differences, losses)
-    found = []
-    for path in sorted(folder.mentors.iterdir(), key=_number):
-        if not (path / "config.json").is_file():
-            continue
-        mentor = load_mentor(path)
-        percent = int(path.name.rpartition("-")[2]) if "-at-" in path.name else 99
-        features = _features(grid[:, 1], grid[:, 0], mentor.config.history, percent)
-        with torch.no_grad():
-            weight = apply_rule(mentor, features).view(31, 31).numpy()
-        title = f"at {percent} %"
-        found.append(Surface(title, losses.numpy(), differences.numpy(), weight))
+    """The weight that each mentor of the run gives over loss and difference, by when it came."""
+    learned = sorted(folder.mentors.iterdir(), key=_number) if folder.mentors.is_dir() else []
+    found = [
+        _surface(load_mentor(path), f"at {_percent(path)} %", _percent(path))
+        for path in learned
+        if (path / "config.json").is_file()
+    ]
+    method = read_config(folder.config).method.method
+    if not found and method in ("mentornet-auto", "mentornet-pd"):
+        found.append(_surface(load_mentor("pd"), "the predefined curriculum", EPOCHS - 1))
     return found
+
+
+def _surface(mentor: Mentor, title: str, percent: int) -> Surface:
+    losses, differences = torch.linspace(0, 6, _SIDE), torch.linspace(-3, 3, _SIDE)
+    grid = torch.cartesian_prod(differences, losses)
+    features = _features(grid[:, 1], grid[:, 0], mentor.config.history, percent)
+    with torch.no_grad():
+        weight = apply_rule(mentor, features).view(_SIDE, _SIDE).numpy()
+    return Surface(title, losses.numpy(), differences.numpy(), weight)
+
+
+def _percent(path: Path) -> int:
+    """When a mentor was learned: its folder is called 2-at-75."""
+    last = path.name.rpartition("-")[2]
+    return int(last) if last.isdecimal() else EPOCHS - 1
 
 
 def _features(

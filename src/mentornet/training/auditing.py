@@ -19,7 +19,7 @@ from mentornet.config import read_config
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
-from mentornet.records import late_mean
+from mentornet.records import late_mean, late_support
 from mentornet.training.audit_contents import curves_of, pictures_of, surfaces_of
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run_folder import RunFolder
@@ -113,7 +113,8 @@ def _evidence(folder: RunFolder) -> tuple[Evidence, list[str]]:
         kept, done = state["records"], max(int(state["epochs_done"]), 1)
         columns["mean_weight"] = (kept["weight_sum"] / done).numpy()
         columns["margin"] = late_mean(kept["margin_sum"], kept["seen"]).numpy()
-        for name in ("suggested_label", "support", "learned_epoch", "forgotten"):
+        columns["support"] = late_support(kept["support"], kept["seen"]).numpy()
+        for name in ("suggested_label", "learned_epoch", "forgotten"):
             columns[name] = kept[name].numpy()
     epochs = read_config(folder.config).optimiser.epochs
     of = f" of {epochs}" if epochs else ""
