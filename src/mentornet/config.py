@@ -88,9 +88,9 @@ class LabelsConfig:
     clean_count: int | None = None
     """Draw this many verified samples, where true labels are known."""
 
-    decisions: str | None = None
+    decisions: tuple[str, ...] = ()
     """CSV of what to do with labels, as an audit's page or tables have it: index, and keep,
-    relabel or drop."""
+    relabel or drop. Several are followed one after the other."""
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,7 @@ class Records(nn.Module):
         count: N.
         device: where they are kept.
         labels: whether to keep the given labels too, for somebody who has them nowhere else.
+        classes: K, if it is known; fewer classes take fewer bytes.
 
     Attributes:
         loss: ℓ when it was last seen, float32, NaN before.
@@ -83,9 +84,9 @@ class Records(nn.Module):
             the given label, at most `MOST`; what was no number is left out.
         seen: how often that was.
         predicted_label: by the student, when it was last seen; −1 before.
-        suggested_label: the class that it has predicted most often of late; −1 before.
-        support: the share of late predictions that say so, times 1 − (1 − a)ⁿ as for any moving
-            average that starts at 0 (`late_support` undoes that).
+        votes: the two classes that it has predicted most often of late, `(N, 2)`; −1 before.
+        support: the share of late predictions of each, `(N, 2)`, times 1 − (1 − a)ⁿ as for any
+            moving average that starts at 0 (`late_support` undoes that).
         learned_epoch: the first epoch, from 1, that predicted the given label; 0: never.
         forgotten: how often the prediction was the given label in one epoch and not in the next.
     """
@@ -97,14 +98,19 @@ class Records(nn.Module):
     margin_sum: Tensor
     seen: Tensor
     predicted_label: Tensor
-    suggested_label: Tensor
+    votes: Tensor
     support: Tensor
     learned_epoch: Tensor
     forgotten: Tensor
     fits: Tensor
 
     def __init__(
-        self, count: int, device: torch.device | str = "cpu", *, labels: bool = False
+        self,
+        count: int,
+        device: torch.device | str = "cpu",
+        *,
+        labels: bool = False,
+        classes: int | None = None,
     ) -> None:
         super().__init__()
         whole = torch.zeros(count, dtype=torch.int32, device=device)
@@ -116,8 +122,10 @@ class Records(nn.Module):
         self.register_buffer("margin_sum", torch.zeros(count, device=device))
         self.register_buffer("seen", whole.short())
         self.register_buffer("predicted_label", whole - 1)
-        self.register_buffer("suggested_label", whole - 1)
-        self.register_buffer("support", torch.zeros(count, dtype=torch.float16, device=device))
+        few = classes is not None and classes < torch.iinfo(torch.int16).max
+        votes = torch.full((count, 2), -1, dtype=torch.int16 if few else torch.int32, device=device)
+        self.register_buffer("votes", votes)
+        self.register_buffer("support", torch.zeros(count, 2, dtype=torch.float16, device=device))
         self.register_buffer("learned_epoch", whole.short())
         self.register_buffer("forgotten", whole.short())
         self.register_buffer("fits", whole.bool())
@@ -144,39 +152,64 @@ class Records(nn.Module):
         Without margins, the log-odds stand for them.
         """
         losses = losses.detach().float()
-        self.loss[index] = losses
+        self._put("loss", index, losses)
         if margins is None:
             margins = log_odds(losses)
         margins = margins.detach().float().clamp(max=MOST)
         known = losses.isfinite() & margins.isfinite()
         seen = self.seen[index] + known.short()
-        self.margin_sum[index] += torch.where(known, seen * margins, 0)
-        self.seen[index] = seen
+        self._put(
+            "margin_sum", index, self.margin_sum[index] + torch.where(known, seen * margins, 0)
+        )
+        self._put("seen", index, seen)
         if "given_label" in self._buffers:
-            self.given_label[index] = given_label.int()
+            self._put("given_label", index, given_label)
         weights = torch.ones_like(losses) if weights is None else weights
-        self.weight[index] = weights.float()
-        self.weight_sum[index] += weights.float()
+        self._put("weight", index, weights)
+        self._put("weight_sum", index, self.weight_sum[index] + weights.float())
         fits = predicted_label == given_label
         learned = self.learned_epoch[index]
-        self.learned_epoch[index] = torch.where(fits & (learned == 0), epoch + 1, learned).short()
-        self.forgotten[index] += (self.fits[index] & ~fits).short()
-        self.fits[index] = fits
-        self.predicted_label[index] = predicted_label.int()
-        self._vote(index, predicted_label.int())
+        self._put("learned_epoch", index, torch.where(fits & (learned == 0), epoch + 1, learned))
+        self._put("forgotten", index, self.forgotten[index] + (self.fits[index] & ~fits))
+        self._put("fits", index, fits)
+        self._put("predicted_label", index, predicted_label)
+        self._vote(index, predicted_label)
 
     def _vote(self, index: Tensor, predicted: Tensor) -> None:
-        """S ← s + a (1 − s) for a prediction of the suggested class, s ← (1 − a) s for another.
+        """S ← (1 − a) s for both classes that are remembered, and a more for the one predicted.
 
-        When another class is predicted and s falls below a/2, that class is suggested from then on,
-        with s = a. So s is about the share of late predictions, some 1/a of them, that agree.
+        A third class takes the place of the second once that has faded below a. So the first is
+        the class predicted most often of late, some 1/a times, and s its share.
         """
-        suggested, support = self.suggested_label[index], self.support[index].float()
-        agrees = predicted == suggested
-        support = torch.where(agrees, support + _LATE * (1 - support), (1 - _LATE) * support)
-        anew = ~agrees & (support < _LATE / 2)
-        self.suggested_label[index] = torch.where(anew, predicted, suggested)
-        self.support[index] = torch.where(anew, _LATE, support).half()
+        votes, support = self.votes[index], self.support[index].float()
+        support = support * (1 - _LATE)
+        predicted = predicted.to(votes.dtype)
+        hits = (votes == predicted[:, None]).float()
+        said = (predicted >= 0).float()[:, None]
+        support = support + _LATE * hits * said
+        other = (hits.sum(1) == 0) & (predicted >= 0) & (support[:, 1] < _LATE)
+        second = torch.where(other, predicted, votes[:, 1])
+        votes = torch.stack([votes[:, 0], second], 1)
+        fresh = torch.where(other, _LATE, support[:, 1])
+        support = torch.stack([support[:, 0], fresh], 1)
+        turned = support[:, 1] > support[:, 0]
+        self._put("votes", index, torch.where(turned[:, None], votes.flip(1), votes))
+        self._put("support", index, torch.where(turned[:, None], support.flip(1), support))
+
+    def _put(self, name: str, index: Tensor, values: Tensor) -> None:
+        """Write into a buffer, whatever somebody has cast it to."""
+        buffer = getattr(self, name)
+        buffer[index] = values.to(buffer.dtype)
+
+    @property
+    def suggested_label(self) -> Tensor:
+        """The class predicted most often of late, `(N,)`; −1 where nothing was."""
+        return self.votes[:, 0]
+
+    @property
+    def suggested_share(self) -> Tensor:
+        """The share of late predictions that say so, `(N,)`."""
+        return late_support(self.support[:, 0], self.seen)
 
     def save_losses(self, folder: Path, epoch: int) -> None:
         """Keep the losses of the epoch that has ended."""
@@ -192,13 +225,15 @@ def write_records(
     given_label: Tensor,
     true_label: Tensor | None,
     sample_paths: tuple[str, ...] | None,
+    index: Tensor | None = None,
 ) -> None:
     """Put a table of all samples at `path`, as Parquet, in one move.
 
-    Columns: `index`, `path` where samples have one, `given_label`, `true_label` where it is
-    known, `loss` (the E losses), `mean_weight`, `last_weight`, `learned_epoch` (from 1; 0: never),
-    `forgotten`, `margin` (of the given label, late times counting more), `predicted_label` (the
-    last), `suggested_label` and `support` (of late).
+    Columns: `index` (0, 1, … if it is not given), `path` where samples have one, `given_label`,
+    `true_label` where it is known, `loss` (the E losses), `mean_weight`, `last_weight`,
+    `learned_epoch` (from 1; 0: never), `forgotten`, `margin` (of the given
+    label, late times counting more), `predicted_label` (the last), `suggested_label` and `support`
+    (of late).
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -211,7 +246,7 @@ def write_records(
     losses = np.empty((count, epochs), np.float32)
     for epoch, file in enumerate(files):
         losses[:, epoch] = np.frombuffer(file.read_bytes(), np.float32, count)
-    columns: dict[str, Any] = {"index": np.arange(count)}
+    columns: dict[str, Any] = {"index": np.arange(count) if index is None else index.numpy()}
     if sample_paths is not None:
         columns["path"] = list(sample_paths)
     columns["given_label"] = given_label.cpu().numpy()
@@ -225,7 +260,7 @@ def write_records(
     columns["margin"] = late_mean(records.margin_sum, records.seen).cpu().numpy()
     columns["predicted_label"] = records.predicted_label.cpu().numpy()
     columns["suggested_label"] = records.suggested_label.cpu().numpy()
-    columns["support"] = late_support(records.support, records.seen).cpu().numpy()
+    columns["support"] = records.suggested_share.cpu().numpy()
     buffer = pa.BufferOutputStream()
     pq.write_table(pa.table(columns), buffer, compression="zstd")
     write_bytes(path, buffer.getvalue().to_pybytes())

@@ -178,7 +178,9 @@ def test_suspects_are_dropped_or_relabelled() -> None:
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"given_label": None}, "given_label is missing in row 0"),
-    ({"given_label": "cat"}, "given_label must be class numbers, got 'cat'"),
+    ({"given_label": "cat"}, "given_label must be whole numbers, got 'cat'"),
+    ({"given_label": 0.5}, "given_label must be whole numbers, got 0.5"),
+    ({"support": "high"}, "support must be numbers, got 'high'"),
     ({"given_label": -1}, "given_label must be ≥ 0, got -1"),
     ({"given_label": 5}, "given_label is 5, but there are only 5 classes"),
     ({"loss": 1.0}, ""),
@@ -209,3 +211,13 @@ def test_tables_that_are_none() -> None:
             rank(table)
     with pytest.raises(MentorNetError, match=r"noise_rate must be in \[0, 1\], got 2"):
         rank(noisy()[0], noise_rate=2)
+    with pytest.raises(MentorNetError, match="plausible must be two rising shares"):
+        rank(noisy()[0], noise_rate=0.2, plausible=(0.9, 0.1))
+
+
+def test_where_margins_are_one_heap_nothing_is_wrong() -> None:
+    draw = np.random.default_rng(0)
+    for margins in (draw.uniform(-3, 3, 500), draw.normal(2, 1, 500)):
+        ranking = rank({"given_label": [0, 1] * 250, "margin": margins})
+        assert ranking.wrong.count == 0
+        assert not ranking.is_issue.any()

@@ -38,10 +38,16 @@ def test_imagenet_with_a_numbered_list(tmp_path: Path) -> None:
     write_imagenet(tmp_path, flat=True)
     (tmp_path / "LOC_val_solution.csv").unlink()
     put(tmp_path / "val.txt", "ILSVRC2012_val_00000010.JPEG 1\nILSVRC2012_val_00000000.JPEG 0\n")
+    (tmp_path / "train" / "n01484850").rename(tmp_path / "later")
     test = load_data("imagenet", folder=tmp_path, size=64).test
     assert test.paths == ("val/ILSVRC2012_val_00000010.JPEG", "val/ILSVRC2012_val_00000000.JPEG")
     assert test.given_label.tolist() == [1, 0]
     assert test.shape == (3, 64, 64)
+    put(tmp_path / "val.txt", "ILSVRC2012_val_00000020.JPEG 2\n")
+    with pytest.raises(
+        MentorNetError, match=r"val\.txt:1 is of class 2, but .* has 2 class folders"
+    ):
+        load_data("imagenet", folder=tmp_path)
 
 
 def test_webvision(tmp_path: Path) -> None:

@@ -155,6 +155,7 @@ BAD_SHARDS: list[tuple[Callable[[Path], object], str]] = [
     (lambda folder: (folder / "index.parquet").unlink(), "was not packed to the end"),
     (lambda folder: put(folder / "shards.json", '{"format": 9}'), "is of format 9, and 1 is read"),
     (lambda folder: put(folder / "shards.json", "{"), "is not JSON"),
+    (lambda folder: put(folder / "shards.json", '{"format": 1}'), "was not packed to the end"),
 ]
 
 
@@ -210,3 +211,34 @@ def test_a_folder_of_another_packing(tmp_path: Path, imagenet: Splits) -> None:
         pack(imagenet, tmp_path / "mine", source="imagenet")
     with pytest.raises(MentorNetError, match="per-shard must be ≥ 1, got 0"):
         pack(imagenet, tmp_path / "new", source="imagenet", per_shard=0)
+
+
+def test_suffixes_that_nobody_knows_are_no_reason_to_leave_out(tmp_path: Path) -> None:
+    rows = ["path,label"]
+    for number in range(12):
+        name = f"{number}.{'jpe' if number % 3 else 'jfif'}"
+        put(tmp_path / name, jpeg(number % 2, number))
+        rows.append(f"{name},{number % 2}")
+    put(tmp_path / "list.csv", "\n".join(rows))
+    done = pack(
+        load_data(f"{tmp_path / 'list.csv'}", stream=True, size=16), tmp_path / "out", source="list"
+    )
+    assert (done.samples, done.skipped) == (12, ())
+
+
+def test_a_damaged_shard_is_found_when_packing_goes_on(tmp_path: Path, imagenet: Splits) -> None:
+    pack(imagenet, tmp_path / "out", source="imagenet", per_shard=18)
+    path = tmp_path / "out" / "train-000000.tar"
+    content = bytearray(path.read_bytes())
+    content[700:720] = b"x" * 20
+    path.write_bytes(content)
+    with pytest.raises(MentorNetError, match=r"train-000000\.tar is damaged: train/n01440764"):
+        pack(imagenet, tmp_path / "out", source="imagenet", per_shard=18)
+
+
+def test_a_tar_among_class_folders_is_no_shard(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        for number in range(4):
+            put(tmp_path / name / f"{number}.jpg", jpeg(0, number))
+    put(tmp_path / "val.tar", b"")
+    assert len(load_data(f"{tmp_path}", size=8).train) == 6

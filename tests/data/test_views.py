@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import colorsys
 import io
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import torch
 from PIL import Image
 
+from mentornet import MentorNetError
 from mentornet.data import UnreadableImage
 from mentornet.data.decode import Packed
 from mentornet.data.fetching import Fetcher, Wanted
@@ -180,3 +182,13 @@ def test_a_shard_that_is_cut_short(tmp_path: Path) -> None:
     with pytest.raises(UnreadableImage, match=r"byte 3 of a\.tar .* is cut short"):
         read_place(shards.place(0))
     assert read_place(Place(f"{tmp_path / 'a.tar'}", "x", 1, 3)).content == b"234"
+
+
+def test_a_worker_that_dies_is_told_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "a.jpg", jpeg(0, 0))
+    files = LooseFiles(tmp_path, ["a.jpg"], 16)
+    monkeypatch.setattr("mentornet.data.fetching.view", lambda *_: os._exit(9))
+    with pytest.raises(MentorNetError, match="a process that decodes images has died"):
+        list(Fetcher(1).fetch([Wanted(files.places([0]), 16)]))

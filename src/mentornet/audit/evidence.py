@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from mentornet.errors import MentorNetError
-from mentornet.records import Records, late_mean, late_support, log_odds, read_records
+from mentornet.records import Records, late_mean, log_odds, read_records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,8 @@ class Evidence:
         support: the share of those predictions; NaN where it is not known.
         mean_weight: mean v; NaN where it is not known.
         trajectory: ℓ in every epoch, `(N, E)`, E may be 0.
-        learned_epoch: when the student first predicted the given label; 0: never.
+        learned_epoch: when the student first predicted the given label; 0: never. (Of a
+            `MentorLoss`, which knows no epochs, in percent of training.)
         forgotten: how often it did and then did not.
         path: what the user calls each sample.
         true_label: where it is known.
@@ -103,8 +104,8 @@ def _from_records(records: Records) -> Evidence:
         index=np.arange(len(met)),
         given_label=column["given_label"],
         margin=late_mean(records.margin_sum, records.seen).cpu().numpy(),
-        suggested_label=column["suggested_label"],
-        support=late_support(records.support, records.seen).double().cpu().numpy(),
+        suggested_label=column["votes"][:, 0],
+        support=np.where(column["votes"][:, 0] < 0, np.nan, records.suggested_share.cpu().numpy()),
         mean_weight=column["weight_sum"] / times,
         trajectory=np.empty((len(met), 0), np.float32),
         learned_epoch=column["learned_epoch"],
@@ -180,14 +181,20 @@ def _whole(table: pd.DataFrame, name: str, missing: Integers | None) -> Integers
         raise MentorNetError(f"{name} is missing in row {row}; every sample needs one")
     try:
         values = column.to_numpy(np.int64)
+        odd = values != column.to_numpy(np.float64)
     except (ValueError, TypeError):
         raise MentorNetError(
-            f"{name} must be class numbers, got {column.iloc[0]!r}; number your classes from 0"
+            f"{name} must be whole numbers, got {column.iloc[0]!r}; number your classes from 0"
         ) from None
+    if odd.any():
+        raise MentorNetError(f"{name} must be whole numbers, got {column[odd].iloc[0]}")
     return values
 
 
 def _real(table: pd.DataFrame, name: str) -> Floats:
     if name not in table:
         return np.full(len(table), np.nan)
-    return table[name].to_numpy(np.float64)
+    try:
+        return table[name].to_numpy(np.float64)
+    except (ValueError, TypeError):
+        raise MentorNetError(f"{name} must be numbers, got {table[name].iloc[0]!r}") from None

@@ -130,6 +130,8 @@ def rank(
     evidence = evidence_of(records) if not isinstance(records, Evidence) else records
     if noise_rate is not None and not 0 <= noise_rate <= 1:
         raise MentorNetError(f"noise_rate must be in [0, 1], got {noise_rate:g}")
+    if plausible is not None and not 0 <= plausible[0] <= plausible[1] <= 1:
+        raise MentorNetError(f"plausible must be two rising shares in [0, 1], got {plausible}")
     names = None if classes is None else tuple(classes)
     _check_labels(evidence, names)
     notes = []

@@ -18,7 +18,9 @@ from mentornet.files import write_bytes, write_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["class_table", "cleaning", "names_of", "transitions", "write_tables"]
+__all__ = ["class_table", "cleaning", "guarded", "names_of", "transitions", "write_tables"]
+
+_FORMULA = ("=", "+", "-", "@")
 
 
 def class_table(ranking: Ranking) -> pd.DataFrame:
@@ -93,10 +95,10 @@ def write_tables(folder: Path, ranking: Ranking, *, relabel: float | None = None
     chances.index.name = "true"
     written = []
     for name, text in (
-        ("issues.csv", issues.to_csv(index=False)),
-        ("classes.csv", class_table(ranking).to_csv(index=False)),
+        ("issues.csv", guarded(issues).to_csv(index=False)),
+        ("classes.csv", guarded(class_table(ranking)).to_csv(index=False)),
         ("transitions.csv", chances.to_csv(float_format="%.6f")),
-        ("decisions.csv", cleaning(ranking, relabel=relabel).to_csv(index=False)),
+        ("decisions.csv", guarded(cleaning(ranking, relabel=relabel)).to_csv(index=False)),
     ):
         write_text(folder / name, text)
         written.append(folder / name)
@@ -104,6 +106,19 @@ def write_tables(folder: Path, ranking: Ranking, *, relabel: float | None = None
     issues.to_parquet(content, index=False)
     write_bytes(folder / "issues.parquet", content.getvalue())
     return [*written, folder / "issues.parquet"]
+
+
+def guarded(table: pd.DataFrame) -> pd.DataFrame:
+    """Text that a spreadsheet would run as a formula gets an apostrophe, as the page gives it."""
+    safe = table.copy()
+    for name in safe.columns:
+        values = safe[name].tolist()
+        if any(isinstance(value, str) and value[:1] in _FORMULA for value in values):
+            safe[name] = [
+                f"'{value}" if isinstance(value, str) and value[:1] in _FORMULA else value
+                for value in values
+            ]
+    return safe
 
 
 def names_of(ranking: Ranking) -> Sequence[str]:

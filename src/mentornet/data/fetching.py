@@ -16,6 +16,7 @@ from mentornet.data.decode import UnreadableImage, quiet
 from mentornet.data.locking import let_go
 from mentornet.data.streamed import Place, read_place
 from mentornet.data.views import view
+from mentornet.errors import MentorNetError
 from mentornet.randomness import generator
 
 __all__ = ["Fetcher", "Wanted", "default_workers"]
@@ -76,12 +77,28 @@ class Fetcher:
     def fetch(self, wanted: Iterable[Wanted]) -> Iterator[Tensor]:
         """Each batch as uint8 `(B, 3, side, side)`, in the order that suits convolutions."""
         self._queue.wanted = wanted
-        for fetched in self._loader:
+        for fetched in self._alive():
             for name, reason in fetched.bad:
                 if not self.skip_bad:
                     raise UnreadableImage(name, f"{reason}; --skip-bad continues with a grey one")
                 self.bad[name] = reason
             yield fetched.pixels
+
+    def _alive(self) -> Iterator[_Fetched]:
+        """What the workers give; one that was killed is an error of ours, in words."""
+        source = iter(self._loader)
+        while True:
+            try:
+                yield next(source)
+            except StopIteration:  # noqa: PERF203 - one batch is worth a try
+                return
+            except RuntimeError as error:
+                if "worker" not in str(error):
+                    raise
+                raise MentorNetError(
+                    f"a process that decodes images has died ({error}); if memory ran out, try "
+                    "fewer --workers or a smaller --batch-size"
+                ) from None
 
 
 @dataclass

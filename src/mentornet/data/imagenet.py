@@ -64,7 +64,7 @@ def imagenet_validation(folder: Path, classes: Sequence[str], *, side: int = SID
         names, places = _listed(home, "val", found, None)
         labels = [numbers[found[place]] for place in places]
     else:
-        rows = _val_list(folder, home, classes)
+        rows = _val_list(folder, home)
         chosen = [(f"val/{name}", numbers[wanted]) for name, wanted in rows if wanted in numbers]
         names, labels = [name for name, _ in chosen], [label for _, label in chosen]
     if not names:
@@ -111,13 +111,13 @@ def _listed(
     return names, labels
 
 
-def _val_list(folder: Path, home: Path, classes: Sequence[str]) -> list[tuple[str, str]]:
+def _val_list(folder: Path, home: Path) -> list[tuple[str, str]]:
     """File names and WordNet ids of validation images that lie side by side."""
     for place in (home, home / "val", folder.expanduser()):
         for name in _LISTS:
             path = place / name
             if path.is_file():
-                return _kaggle(path) if path.suffix == ".csv" else _numbered(path, classes)
+                return _kaggle(path) if path.suffix == ".csv" else _numbered(path, home / "train")
     raise MentorNetError(
         f"{home / 'val'} has no class folders, and none of {', '.join(_LISTS)} is there to say "
         "which class each image is of"
@@ -135,12 +135,18 @@ def _kaggle(path: Path) -> list[tuple[str, str]]:
         ]
 
 
-def _numbered(path: Path, classes: Sequence[str]) -> list[tuple[str, str]]:
+def _numbered(path: Path, train: Path) -> list[tuple[str, str]]:
+    """Its numbers count the class folders of all training images, in the order of their names."""
+    classes = _class_folders(train)
     found = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         name, _, label = line.strip().rpartition(" ")
         if not name or not label.isdecimal():
             raise MentorNetError(f"{path}:{number} must be a file name and a class number")
-        if int(label) < len(classes):
-            found.append((name, classes[int(label)]))
+        if int(label) >= len(classes):
+            raise MentorNetError(
+                f"{path}:{number} is of class {label}, but {train} has {len(classes)} class "
+                "folders, and its numbers count them: is a part missing?"
+            )
+        found.append((name, classes[int(label)]))
     return found

@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -17,12 +17,13 @@ import numpy as np
 from torch import Tensor
 
 from mentornet.data.decode import Packed, UnreadableImage, opened, quiet
+from mentornet.data.image_folder import SUFFIXES
 from mentornet.data.images import Images, Splits
 from mentornet.data.progress import Progress
 from mentornet.data.reading import WORKERS
 from mentornet.data.shards import FORMAT, INDEX, PLAN
-from mentornet.data.streamed import Streamed, read_place
-from mentornet.data.tar_scan import scan
+from mentornet.data.streamed import Place, Streamed, read_place
+from mentornet.data.tar_scan import Member, scan
 from mentornet.errors import MentorNetError
 from mentornet.files import read_json, write_bytes, write_json
 
@@ -85,9 +86,13 @@ def pack(
         name = f"{part}-{start // per_shard:06d}.tar"
         path = folder / name
         indices = range(start, min(start + per_shard, len(images)))
-        if not path.exists():
-            _write(path, images, indices, skip_bad)
+        fresh = not path.exists()
+        left_out = _write(path, images, indices, skip_bad) if fresh else []
         found = {int(member.key): member for member in scan(path)}
+        if fresh and len(found) + len(left_out) < len(indices):
+            raise MentorNetError(f"{path} does not hold what was written to it; is the disk full?")
+        if not fresh:
+            _check_content(path, images, found)
         skipped += [_name(images, index) for index in indices if index not in found]
         for index in indices:
             if index in found:
@@ -146,13 +151,28 @@ def _begin(folder: Path, plan: dict[str, Any]) -> None:
         write_json(path, plan)
 
 
-def _write(path: Path, images: Images, indices: range, skip_bad: bool) -> None:
-    """One shard under another name first: a whole one or none."""
+def _check_content(path: Path, images: Images, found: Mapping[int, Member]) -> None:
+    """A shard of an earlier call holds the images that it should, byte for byte."""
+    if not isinstance(images.source, Streamed):
+        return  # PNG: what it decodes to is compared when it is read
+    for index, member in found.items():
+        packed = read_place(Place(f"{path}", path.name, member.offset, member.size))
+        if packed.content != read_place(images.source.place(index)).content:
+            raise MentorNetError(
+                f"{path} is damaged: {_name(images, index)} is not what it was; remove the shard, "
+                "and the same command packs it again"
+            )
+
+
+def _write(path: Path, images: Images, indices: range, skip_bad: bool) -> list[int]:
+    """One shard under another name first, a whole one or none; returns what was left out."""
+    written = []
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with temporary.open("xb") as file:
             with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
                 for index, content, suffix in _contents(images, indices, skip_bad):
+                    written.append(index)
                     _put(archive, f"{index:09d}.{suffix}", content)
                     label = int(images.given_label[index])
                     _put(archive, f"{index:09d}.cls", f"{label}".encode())
@@ -164,6 +184,7 @@ def _write(path: Path, images: Images, indices: range, skip_bad: bool) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    return [index for index in indices if index not in set(written)]
 
 
 def _contents(images: Images, indices: range, skip_bad: bool) -> Iterator[tuple[int, bytes, str]]:
@@ -198,8 +219,10 @@ def _checked(packed: Packed, name: str) -> tuple[bytes, str]:
     with opened(packed) as image:
         image.load()
         kind = (image.format or "").lower()
-    known = PurePosixPath(name).suffix.lower().removeprefix(".")
-    return packed.content, known or {"jpeg": "jpg", "jpeg2000": "jp2"}.get(kind, kind)
+    known = PurePosixPath(name).suffix.lower()
+    if known in SUFFIXES:
+        return packed.content, known.removeprefix(".")
+    return packed.content, {"jpeg": "jpg", "jpeg2000": "jp2"}.get(kind, kind)
 
 
 def _png(pixels: Tensor) -> bytes:

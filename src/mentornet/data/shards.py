@@ -37,7 +37,9 @@ PLAN, INDEX, FORMAT = "shards.json", "index.parquet", 1
 
 def has_shards(folder: Path) -> bool:
     """Whether that is a folder of shards."""
-    return (folder / PLAN).is_file() or any(folder.glob("*.tar"))
+    if (folder / PLAN).is_file():
+        return True
+    return any(folder.glob("*.tar")) and not any(path.is_dir() for path in folder.iterdir())
 
 
 def load_shards(
@@ -58,7 +60,7 @@ def load_shards(
                 f"{folder / PLAN} is of format {plan.get('format')!r}, and {FORMAT} is read; pack "
                 "the data again with this version"
             )
-        if not (folder / INDEX).is_file():
+        if not (folder / INDEX).is_file() or "shards" not in plan:
             raise MentorNetError(
                 f"{folder} was not packed to the end; run the same mentornet shards again"
             )
@@ -141,6 +143,10 @@ def _read_index(path: Path) -> dict[str, Any]:
 
 def _check_sizes(folder: Path, shards: list[str], table: dict[str, Any]) -> None:
     """Every shard is there and long enough, before work starts."""
+    if len(table["shard"]) and int(table["shard"].max()) >= len(shards):
+        raise MentorNetError(
+            f"{folder / PLAN} names fewer shards than {INDEX}; pack the data again"
+        )
     ends = np.zeros(len(shards), np.int64)
     np.maximum.at(ends, table["shard"], table["offset"] + table["size"])
     for name, end in zip(shards, ends.tolist(), strict=True):

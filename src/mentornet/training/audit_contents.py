@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from mentornet.audit import Curve, Pictures, Surface
 from mentornet.config import read_config
@@ -37,21 +38,27 @@ def curves_of(rows: list[dict[str, Any]]) -> list[Curve]:
     return [
         Curve(title, np.array([row.get(name, np.nan) for row in rows], np.float64))
         for name, title in _CURVES.items()
-        if name in rows[-1]
+        if rows and name in rows[-1]
     ]
 
 
-def pictures_of(images: Images) -> Pictures:
-    """What gives the pictures of training samples, from memory or from their files."""
+def pictures_of(images: Images, samples: Tensor | None = None) -> Pictures:
+    """What gives the pictures of training samples, from memory or from their files.
+
+    Args:
+        images: that were trained on.
+        samples: the number of each; their places if left out.
+    """
     source = images.source
+    numbers = torch.arange(len(images)) if samples is None else samples
     if not isinstance(source, Streamed):
         held = source
-        return lambda index: held[torch.from_numpy(index)].numpy()
+        return lambda index: held[torch.searchsorted(numbers, torch.from_numpy(index))].numpy()
     streamed = source
     fetcher = Fetcher(default_workers(), skip_bad=True)
 
     def seen(index: NDArray[np.int64]) -> NDArray[np.uint8]:
-        part = streamed[torch.from_numpy(index)]
+        part = streamed[torch.searchsorted(numbers, torch.from_numpy(index))]
         part.side = _THUMBNAIL
         views = torch.cat(list(eval_batches(part, fetcher=fetcher)))
         return ((views + 1) * 127.5).round().clamp(0, 255).byte().numpy()

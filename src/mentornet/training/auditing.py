@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ import numpy as np
 from mentornet.audit.evidence import Evidence, evidence_of
 from mentornet.audit.ranking import Ranking, rank
 from mentornet.audit.report import report
-from mentornet.audit.tables import cleaning
-from mentornet.config import read_config
+from mentornet.audit.tables import cleaning, guarded
+from mentornet.config import FilesConfig, LabelsConfig, TrainConfig, read_config
 from mentornet.data.progress import Progress
+from mentornet.data.shards import has_shards
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
 from mentornet.records import late_mean, late_support
@@ -30,6 +32,9 @@ FILES = (
     "issues.csv", "issues.parquet", "classes.csv", "transitions.csv", "decisions.csv",
     "cleaned.csv", "report.html",
 )  # fmt: skip
+
+
+_KNOWS = 0.4  # share of given labels that a student predicts before its word counts
 
 
 @dataclass(frozen=True)
@@ -79,13 +84,18 @@ def audit_run(
     notes += moved
     if prepared is not None and evidence.path is None and prepared.train.paths is not None:
         evidence = replace(evidence, path=prepared.train.paths)
-    rows = folder.read_metrics()
+    rows = folder.read_metrics() if folder.metrics.is_file() else []
     share, plausible = _noise_rate(rows, prepared)
     ranking = rank(evidence, classes=classes, noise_rate=share, plausible=plausible)
+    if rows and rows[-1]["train_accuracy"] < _KNOWS:
+        notes.append(
+            f"the student predicts only {rows[-1]['train_accuracy']:.0%} of the given labels: it "
+            "is early to say which are wrong"
+        )
     config = read_config(folder.config)
     report(
         ranking, out, title=f"Labels of {config.data}",
-        pictures=None if prepared is None else pictures_of(prepared.train),
+        pictures=None if prepared is None else pictures_of(prepared.train, prepared.samples),
         curves=curves_of(rows), surfaces=surfaces_of(folder), notes=notes, relabel=relabel,
         footer=f"{config.method.method}, {len(rows)} epochs, seed {config.seed}",
     )  # fmt: skip
@@ -113,8 +123,9 @@ def _evidence(folder: RunFolder) -> tuple[Evidence, list[str]]:
         kept, done = state["records"], max(int(state["epochs_done"]), 1)
         columns["mean_weight"] = (kept["weight_sum"] / done).numpy()
         columns["margin"] = late_mean(kept["margin_sum"], kept["seen"]).numpy()
-        columns["support"] = late_support(kept["support"], kept["seen"]).numpy()
-        for name in ("suggested_label", "learned_epoch", "forgotten"):
+        columns["suggested_label"] = kept["votes"][:, 0].numpy()
+        columns["support"] = late_support(kept["support"][:, 0], kept["seen"]).numpy()
+        for name in ("learned_epoch", "forgotten"):
             columns[name] = kept[name].numpy()
     epochs = read_config(folder.config).optimiser.epochs
     of = f" of {epochs}" if epochs else ""
@@ -127,25 +138,26 @@ def _noise_rate(
 ) -> tuple[float | None, tuple[float, float] | None]:
     """The share of wrong labels as far as the run knows it, and what is plausible.
 
-    Verified samples tell it best: they are a sample of all. Without them auto has estimated it.
+    Verified samples that were drawn at random tell it best (a list of somebody's own may be picked
+    in any way). Without them auto has estimated it.
     """
-    verified = None if prepared is None else prepared.verified
-    if verified is not None:
-        count = len(verified.index)
-        share = 1 - verified.is_correct.double().mean().item()
+    drawn = prepared is not None and prepared.config.labels.clean_count is not None
+    if prepared is not None and drawn and prepared.verified is not None:
+        count = len(prepared.verified.index)
+        share = 1 - prepared.verified.is_correct.double().mean().item()
         error = 2 * math.sqrt(max(share * (1 - share), 1 / count) / count)
         return share, (max(0.0, share - error), min(1.0, share + error))
-    return rows[-1].get("noise_rate"), None
+    return (rows[-1].get("noise_rate") if rows else None), None
 
 
 def _data(folder: RunFolder, on_progress: Progress | None) -> tuple[Prepared | None, list[str]]:
-    """The run's data, if it is still where it was."""
+    """The run's data, if it is still there, and the same."""
     try:
         prepared = prepare(read_config(folder.config), on_progress=on_progress)
     except (MentorNetError, OSError) as error:
         return None, [f"the images are not shown: {error}"]
-    if len(prepared.train) != folder.about()["train_images"]:
-        return None, ["the images are not shown: the data has changed since the run"]
+    if prepared.digest != folder.about()["digest"]:
+        return None, ["the images are not shown: the data is not what it was when the run began"]
     return prepared, []
 
 
@@ -159,31 +171,54 @@ def _write_cleaned(
     prepared: Prepared | None,
     relabel: float | None,
 ) -> str:
-    """`cleaned.csv`, a manifest where samples are files; and the command that trains on it."""
-    config = read_config(folder.config)
+    """`cleaned.csv`: a manifest where all samples are files, labelled as they came; else decisions.
+
+    Returns:
+        The arguments of `mentornet` that train on it, with the settings of the run.
+    """
+    config, table = read_config(folder.config), cleaning(ranking, relabel=relabel)
+    path, settings = out / "cleaned.csv", shlex.quote(f"{folder.config}")
+    plain = replace(config, labels=LabelsConfig(), files=replace(config.files, stream=False))
+    as_it_came = (
+        plain.files
+        == FilesConfig(image_size=config.files.image_size, skip_bad=config.files.skip_bad)
+        and config.labels == LabelsConfig()
+    )
+    if prepared is None or not as_it_came or not isinstance(_source(config), Path):
+        write_text(path, guarded(table).to_csv(index=False))
+        files = " ".join(shlex.quote(f"{file}") for file in (*config.labels.decisions, path))
+        return f"train --config {settings} --decisions {files}"
+    write_text(path, _manifest(prepared, _source(config), table))
+    return f"train {shlex.quote(f'{path}')} --config {settings}"
+
+
+def _source(config: TrainConfig) -> Path | None:
+    """Where paths of samples start from, if they are files."""
     where = Path(config.data)
-    with_files = prepared is not None and prepared.train.paths is not None and where.exists()
-    if not with_files or prepared is None or (where.is_dir() and any(where.glob("*.tar"))):
-        text = cleaning(ranking, relabel=relabel).to_csv(index=False)
-        write_text(out / "cleaned.csv", text)
-        return f"train --config {folder.config} --decisions {out / 'cleaned.csv'}"
-    root = where if where.is_dir() else where.parent
-    doomed = {
-        int(row["index"]): row for row in cleaning(ranking, relabel=relabel).to_dict("records")
-    }
+    if not where.exists() or (where.is_dir() and has_shards(where)):
+        return None
+    return where if where.is_dir() else where.parent
+
+
+def _manifest(prepared: Prepared, root: Path | None, table: Any) -> str:
+    """Every image that is left, with its label, its part and, if it is known, its true label."""
+    assert root is not None
+    doomed = {int(row["index"]): row for row in table.to_dict("records")}
     content = io.StringIO()
     rows = csv.writer(content, lineterminator="\n")
-    rows.writerow(["path", "label", "split"])
+    rows.writerow(["path", "label", "split", "true_label"])
     parts = (("train", prepared.train), ("val", prepared.validation), ("test", prepared.test))
     for split, images in parts:
         if images is None:
             continue
         for index, path in enumerate(images.paths or ()):
             label = images.classes[int(images.given_label[index])]
-            if split == "train" and index in doomed:
-                if doomed[index]["decision"] == "drop":
-                    continue
-                label = doomed[index]["label"]
-            rows.writerow([(root / path).absolute().as_posix(), label, split])
-    write_text(out / "cleaned.csv", content.getvalue())
-    return f"train {out / 'cleaned.csv'}"
+            decided = doomed.get(index) if split == "train" else None
+            if decided is not None and decided["decision"] == "drop":
+                continue
+            if decided is not None:
+                label = decided["label"]
+            truth = images.true_label
+            known = "" if truth is None else images.classes[int(truth[index])]
+            rows.writerow([(root / path).absolute().as_posix(), label, split, known])
+    return content.getvalue()

@@ -11,7 +11,6 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from mentornet.audit.decisions import read_decisions
 from mentornet.config import MachineConfig, TrainConfig, to_toml
 from mentornet.criterion import Verified
 from mentornet.data import (
@@ -32,6 +31,7 @@ from mentornet.methods import Method, make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator
 from mentornet.students import find_student
+from mentornet.training.deciding import Decided, decide
 from mentornet.training.recipes import resolve
 
 __all__ = ["Prepared", "prepare"]
@@ -52,6 +52,8 @@ class Prepared:
         verified: what a data-driven mentor learns from.
         notes: what the user should hear.
         further: what else the student is judged on, by name.
+        samples: the number of each training sample before some were left out by decisions; None
+            where none were.
         kept: what was left of the samples, where the method prunes them.
         seconds_before: what that took.
     """
@@ -64,6 +66,7 @@ class Prepared:
     verified: Verified | None
     notes: tuple[str, ...]
     further: Mapping[str, Images] = field(default_factory=dict)
+    samples: Tensor | None = None
     kept: Tensor | None = None
     seconds_before: float = 0.0
 
@@ -115,9 +118,8 @@ def prepare(
     validation = splits.validation
     if config.files.validation is not None:
         train, validation = _held_out(train, config.files.validation)
-    decided: list[str] = []
-    if config.labels.decisions is not None:
-        train, decided = _decided(train, Path(config.labels.decisions))
+    decided = decide(train, config.labels.decisions)
+    base, train = decided.relabelled, decided.images
     if len(train.given_label.unique()) < 2:
         raise MentorNetError("all training labels are of one class; there is nothing to tell apart")
     if method.needs_truth and train.true_label is None:
@@ -130,10 +132,14 @@ def prepare(
         raise MentorNetError(
             f"batch-size must be at most the {len(train)} training images, got {batch_size}"
         )
-    found, notes = _verified(config, train, _others(everything, splits))
+    found, notes = _verified(config, base, _others(everything, splits))
+    if found is not None and config.labels.decisions:
+        found = _of_those_left(found, decided, by_hand=config.labels.clean is not None)
+        found.check(len(train))
     return Prepared(
-        config, train, splits.test, validation, method, found, (*splits.notes, *decided, *notes),
-        further=splits.further,
+        config, train, splits.test, validation, method, found,
+        (*splits.notes, *decided.notes, *notes), further=splits.further,
+        samples=decided.left if config.labels.decisions else None,
     )  # fmt: skip
 
 
@@ -146,7 +152,7 @@ def _absolute(config: TrainConfig) -> TrainConfig:
     if imagenet is not None and (Path(imagenet).exists() or imagenet != "imagenet"):
         imagenet = _from_root(imagenet)
     clean = None if labels.clean is None else _from_root(labels.clean)
-    decisions = None if labels.decisions is None else _from_root(labels.decisions)
+    decisions = tuple(_from_root(path) for path in labels.decisions)
     return replace(
         config,
         data=data if Path(data).exists() else config.data,
@@ -217,21 +223,17 @@ def _held_out(images: Images, share: float) -> tuple[Images, Images]:
     return images.rows(stay), replace(images.rows(held), true_label=None)
 
 
-def _decided(images: Images, path: Path) -> tuple[Images, list[str]]:
-    """The images with what somebody decided: some relabelled, some left out."""
-    decisions = read_decisions(
-        path, class_names=images.classes, count=len(images),
-        given_label=images.given_label.numpy(),
-    )  # fmt: skip
-    label, stay = images.given_label.clone(), torch.ones(len(images), dtype=torch.bool)
-    moved = decisions.decision == "relabel"
-    dropped = decisions.decision == "drop"
-    label[torch.from_numpy(decisions.index[moved])] = torch.from_numpy(decisions.label[moved])
-    stay[torch.from_numpy(decisions.index[dropped])] = False
-    if not stay.any():
-        raise MentorNetError(f"{path} drops every sample; there is nothing to train on")
-    note = f"{path.name}: {moved.sum()} samples are relabelled, {dropped.sum()} are left out"
-    return replace(images, given_label=label).rows(stay), [note]
+def _of_those_left(verified: Verified, decided: Decided, *, by_hand: bool) -> Verified:
+    """The verified samples in the numbering of those that are trained on.
+
+    A verdict that somebody wrote down is of the label as it was: it falls with a new label.
+    """
+    index, is_correct = verified.index, verified.is_correct
+    stays = decided.stays[index]
+    if by_hand:
+        stays &= ~decided.moved[index]
+    place = decided.stays.cumsum(0) - 1
+    return Verified(place[index[stays]], is_correct[stays])
 
 
 def _verified(

@@ -86,7 +86,7 @@ class Trainer:
         sgd = make_sgd(optimiser, self.module, self.supervision)
         self.student, self.optimiser = self.fabric.setup(compiled(self.module, machine), sgd)
         self.accumulation = Accumulation(self.fabric, self.student, parts)
-        self.records = Records(len(train), device)
+        self.records = Records(len(train), device, classes=len(train.classes))
         self.steps_done = self.epochs_done = 0
         self.seconds = prepared.seconds_before
         self.metrics: list[dict[str, Any]] = []
@@ -301,6 +301,7 @@ class Trainer:
                 self.run.records, self.records, trajectories=self.run.trajectories,
                 epochs=self.epochs, given_label=prepared.train.given_label,
                 true_label=prepared.train.true_label, sample_paths=prepared.train.paths,
+                index=prepared.samples,
             )  # fmt: skip
             self.run.write_summary(summary)
             self.run.drop_trajectories()

@@ -1,0 +1,72 @@
+"""Training images with what somebody has decided of their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from mentornet.audit.decisions import read_decisions
+from mentornet.data import Images
+from mentornet.errors import MentorNetError
+
+__all__ = ["Decided", "decide"]
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """N images after decisions; samples keep the numbers that they had before.
+
+    Attributes:
+        relabelled: all N, some with another label.
+        moved: which those are, `(N,)`.
+        stays: which are trained on, `(N,)`.
+        notes: what the user should hear.
+    """
+
+    relabelled: Images
+    moved: Tensor
+    stays: Tensor
+    notes: tuple[str, ...] = ()
+
+    @property
+    def left(self) -> Tensor:
+        """The numbers of those that are trained on."""
+        return self.stays.nonzero().flatten()
+
+    @property
+    def images(self) -> Images:
+        """Those that are trained on."""
+        return self.relabelled if self.stays.all() else self.relabelled.rows(self.stays)
+
+
+def decide(images: Images, files: Sequence[str]) -> Decided:
+    """Follow the decisions in these files, one after the other.
+
+    Args:
+        images: whose places are the numbers that decisions name.
+        files: as `read_decisions` reads them.
+    """
+    label = images.given_label.clone()
+    moved = torch.zeros(len(images), dtype=torch.bool)
+    stays = torch.ones_like(moved)
+    notes = []
+    for file in files:
+        decisions = read_decisions(
+            Path(file), class_names=images.classes, count=len(images), given_label=label.numpy()
+        )
+        relabels, drops = decisions.decision == "relabel", decisions.decision == "drop"
+        index = torch.from_numpy(decisions.index)
+        label[index[relabels]] = torch.from_numpy(decisions.label[relabels])
+        moved[index[relabels]] = True
+        stays[index[drops]] = False
+        notes.append(
+            f"{Path(file).name}: {relabels.sum()} samples are relabelled, "
+            f"{drops.sum()} are left out"
+        )
+    if not stays.any():
+        raise MentorNetError(f"{files[-1]} drops every sample; there is nothing to train on")
+    return Decided(replace(images, given_label=label), moved, stays, tuple(notes))

@@ -1,0 +1,86 @@
+"""What is remembered of every sample."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+import torch
+
+from mentornet import MentorLoss
+from mentornet.randomness import generator
+from mentornet.records import Records
+
+
+def follow(sequence: list[int], classes: int | None = None) -> Records:
+    records = Records(1, classes=classes)
+    for epoch, predicted in enumerate(sequence):
+        label = torch.tensor([predicted])
+        records.add(torch.tensor([0]), torch.ones(1), None, label, torch.tensor([0]), epoch)
+    return records
+
+
+def moving_average(sequence: list[int], late: float = 0.2) -> dict[int, float]:
+    """The share of each class among late predictions, with all classes remembered."""
+    shares: Counter[int] = Counter()
+    for predicted in sequence:
+        for name in shares:
+            shares[name] *= 1 - late  # type: ignore[assignment]
+        shares[predicted] += late  # type: ignore[assignment]
+    whole = 1 - (1 - late) ** len(sequence)
+    return {name: share / whole for name, share in shares.items()}
+
+
+@pytest.mark.parametrize(
+    "sequence",
+    [[1] * 20 + [2] * 10, [1, 2], [1, 2, 2, 2], [1] * 8, [1, 2] * 6, [3, 1, 1, 3, 1, 1, 1]],
+)
+def test_the_suggested_label_is_what_was_predicted_most_often_of_late(sequence: list[int]) -> None:
+    records, wanted = follow(sequence), moving_average(sequence)
+    best = max(wanted, key=lambda name: wanted[name])
+    assert records.suggested_label.item() == best
+    assert records.suggested_share.item() == pytest.approx(wanted[best], abs=2e-3)
+
+
+def test_among_many_classes_it_is_nearly_so() -> None:
+    draw = generator(0)
+    right = 0
+    for _ in range(100):
+        sequence = torch.where(
+            torch.rand(30, generator=draw) < 0.5, 7, torch.randint(10, (30,), generator=draw)
+        ).tolist()
+        wanted = moving_average(sequence)
+        right += follow(sequence).suggested_label.item() == max(wanted, key=lambda n: wanted[n])
+    assert right >= 90
+
+
+def test_who_predicts_nothing_has_no_vote() -> None:
+    records = follow([-1, -1])
+    assert records.suggested_label.item() == -1
+    assert follow([1, -1, 1]).suggested_label.item() == 1
+
+
+def test_bytes_of_a_sample() -> None:
+    assert Records(100, classes=1000).bytes_per_sample == 35
+    assert Records(100).votes.dtype == torch.int32  # any number of classes
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_a_criterion_that_is_cast_goes_on(dtype: torch.dtype) -> None:
+    criterion = MentorLoss(total_steps=10, samples=8).to(dtype)
+    logits = torch.randn(4, 3, generator=generator(0)).to(dtype)
+    for _ in range(3):
+        criterion(logits, torch.tensor([0, 1, 2, 0]), index=torch.arange(4))
+    assert criterion.records is not None
+    assert criterion.records.seen.tolist() == [3] * 4 + [0] * 4
+    assert len(criterion.audit().quality) == 4
+
+
+def test_images_of_labels_have_no_label_to_suggest() -> None:
+    criterion = MentorLoss(total_steps=10, samples=4)
+    logits = torch.randn(4, 3, 5, 5, generator=generator(0))
+    labels = torch.randint(3, (4, 5, 5), generator=generator(1))
+    criterion(logits, labels, index=torch.arange(4))
+    table = criterion.audit(classes=("a", "b", "c")).table
+    assert (table["predicted_label"] == "").all()
+    assert table["predicted_probability"].isna().all()
