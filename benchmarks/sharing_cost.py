@@ -106,7 +106,7 @@ def work(batch: int) -> None:
     made = trainer(batch)
     made.student.train()
     source = made.batches.epoch(0)
-    columns = [torch.zeros(made.ranks.share(batch).stop - made.ranks.share(batch).start)] * 2
+    columns = [torch.zeros(made.ranks.share(batch).stop - made.ranks.share(batch).start)] * 3
     for line in sys.stdin:
         what, number = line.split()
         made.ranks.wait()

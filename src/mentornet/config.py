@@ -193,7 +193,8 @@ class MachineConfig:
     """Compile the student, where that is faster here and the run is long enough."""
 
     workers: int | None = None
-    """Processes that decode images which are streamed; by default one for each core but one."""
+    """Processes that decode images which are streamed; by default one for each core but one, 8 at
+    most."""
 
     checkpoint_seconds: float = 30.0
     """Write a checkpoint when an epoch ends and the last one is at least this old."""

@@ -60,6 +60,8 @@ class Shards:
                 splits, self.out, source=self.source, per_shard=self.per_shard,
                 skip_bad=self.skip_bad, on_progress=watch.files,
             )  # fmt: skip
+        for note in splits.notes:
+            console(stderr=True).print(note)
         for name in done.skipped:
             console(stderr=True).print(f"left out {name}")
         console().print(

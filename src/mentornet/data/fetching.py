@@ -47,7 +47,8 @@ class _Fetched(NamedTuple):
 def default_workers() -> int:
     """A worker for each core that this process may count on, but one, and 8 at most."""
     processes = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-    return min(8, max(1, (os.cpu_count() or 1) // processes - 1))
+    allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
+    return min(8, max(1, len(allowed(0)) // processes - 1))
 
 
 class Fetcher:
