@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "MOST", "Records", "late_mean", "late_support", "log_odds", "margins_of", "read_records",
-    "write_records",
+    "MOST", "Records", "late_mean", "late_support", "late_weight", "log_odds", "margins_of",
+    "read_records", "write_records",
 ]  # fmt: skip
 
 MOST = 4.0
@@ -54,10 +54,21 @@ def margins_of(logits: Tensor, label: Tensor) -> Tensor:
     return logits.gather(1, given)[:, 0] - others
 
 
+def late_weight(times: Tensor) -> Tensor:
+    """n^¾, by which the n-th margin of a sample counts: later ones know more."""
+    return times.float() ** 0.75
+
+
 def late_mean(total: Tensor, seen: Tensor) -> Tensor:
-    """Σ n mₙ / Σ n over the times n = 1 … `seen`, from the sum; NaN where it was never seen."""
-    times = seen.to(total.dtype)
-    return torch.where(times > 0, 2 * total / (times * (times + 1)).clamp(min=1), torch.nan)
+    """Σ n^¾ mₙ / Σ n^¾ over the times n = 1 … `seen`, from the sum; NaN where it was never seen.
+
+    >>> late_mean(torch.tensor([1.0, 1 + 2 * 2**0.75, 0.0]), torch.tensor([1, 2, 0])).tolist()
+    [1.0, 1.627130389213562, nan]
+    """
+    most = int(seen.max()) if len(seen) else 0
+    sums = late_weight(torch.arange(most + 1, device=seen.device)).double().cumsum(0)
+    weight = sums[seen.long()].to(total.dtype)
+    return torch.where(seen > 0, total / weight.clamp(min=1), torch.nan)
 
 
 def late_support(support: Tensor, seen: Tensor) -> Tensor:
@@ -80,8 +91,8 @@ class Records(nn.Module):
         weight: v when it was last seen.
         weight_sum: Σ v over the epochs so far.
         given_label: as it was last said to be, −1 before; where `labels` are kept.
-        margin_sum: Σ n mₙ over all the times n = 1, 2, … that it was seen, m being the margin of
-            the given label, at most `MOST`; what was no number is left out.
+        margin_sum: Σ n^¾ mₙ over all the times n = 1, 2, … that it was seen, m being the margin
+            of the given label, at most `MOST`; what was no number is left out.
         seen: how often that was.
         predicted_label: by the student, when it was last seen; −1 before.
         votes: the two classes that it has predicted most often of late, `(N, 2)`; −1 before.
@@ -158,9 +169,8 @@ class Records(nn.Module):
         margins = margins.detach().float().clamp(max=MOST)
         known = losses.isfinite() & margins.isfinite()
         seen = self.seen[index] + known.short()
-        self._put(
-            "margin_sum", index, self.margin_sum[index] + torch.where(known, seen * margins, 0)
-        )
+        counted = torch.where(known, late_weight(seen) * margins, 0)
+        self._put("margin_sum", index, self.margin_sum[index] + counted)
         self._put("seen", index, seen)
         if "given_label" in self._buffers:
             self._put("given_label", index, given_label)

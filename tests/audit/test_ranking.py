@@ -88,7 +88,9 @@ def test_late_margins_count_more() -> None:
     for epoch, margins in enumerate(([9.0, -1.0], [-1.0, 9.0])):
         records.add(both, torch.ones(2), None, label, label, epoch, torch.tensor(margins))
     found = rank(records).evidence.margin
-    assert found.tolist() == pytest.approx([(MOST - 2) / 3, (-1 + 2 * MOST) / 3])
+    assert found.tolist() == pytest.approx(
+        [(MOST - 2**0.75) / (1 + 2**0.75), (-1 + 2**0.75 * MOST) / (1 + 2**0.75)]
+    )
     assert late_mean(torch.zeros(1), torch.zeros(1, dtype=torch.int16)).isnan().all()
 
 

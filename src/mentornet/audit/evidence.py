@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from mentornet.errors import MentorNetError
-from mentornet.records import Records, late_mean, log_odds, read_records
+from mentornet.records import Records, late_mean, late_weight, log_odds, read_records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,7 +157,8 @@ def _losses(table: pd.DataFrame, count: int) -> tuple[Floats, Floats]:
         losses = losses.reshape(count, -1)
         seen = np.isfinite(losses)
         times = seen.cumsum(1)
-        total = np.where(seen, times * _log_odds(np.where(seen, losses, 0)), 0).sum(1)
+        weight = late_weight(torch.from_numpy(times)).numpy()
+        total = np.where(seen, weight * _log_odds(np.where(seen, losses, 0)), 0).sum(1)
         found = late_mean(torch.from_numpy(total), torch.from_numpy(times[:, -1])).numpy()
     elif "mean_loss" in table:
         found = _log_odds(_real(table, "mean_loss"))

@@ -1,8 +1,8 @@
 """Which labels are wrong, worst first, and how many.
 
 A label is judged by its margin all through training: by how much the student preferred it to the
-best other class, late epochs counting more, m = Σ n mₙ / Σ n, each mₙ at most 4. A right label is
-learned early, as other samples of its class teach it; a wrong one goes against all that they
+best other class, late epochs counting more, m = Σ n^¾ mₙ / Σ n^¾, each mₙ at most 4. A right label
+is learned early, as other samples of its class teach it; a wrong one goes against all that they
 teach, so it is learned late or, once the mentor leaves it out, never. The average needs no
 threshold on a single epoch and forgives a bad one; late epochs know more; and beyond 4 a margin
 only says how often its sample was seen.
