@@ -62,8 +62,8 @@ def late_weight(times: Tensor) -> Tensor:
 def late_mean(total: Tensor, seen: Tensor) -> Tensor:
     """Σ n^¾ mₙ / Σ n^¾ over the times n = 1 … `seen`, from the sum; NaN where it was never seen.
 
-    >>> late_mean(torch.tensor([1.0, 1 + 2 * 2**0.75, 0.0]), torch.tensor([1, 2, 0])).tolist()
-    [1.0, 1.627130389213562, nan]
+    >>> late_mean(torch.tensor([1.0, 1 + 2 * 2**0.75, 0.0]), torch.tensor([1, 2, 0]))
+    tensor([1.0000, 1.6271,    nan])
     """
     most = int(seen.max()) if len(seen) else 0
     sums = late_weight(torch.arange(most + 1, device=seen.device)).double().cumsum(0)
