@@ -91,7 +91,8 @@ def test_we_read_what_others_pack(tmp_path: Path) -> None:
     assert (len(splits.train), len(splits.test)) == (9, 3)
     assert splits.train.classes == ("0", "1", "2")
     assert splits.notes == (
-        "no test images: 10 % of the training images are held out for it, 3 images",
+        "no test or validation images: 10 % of the training images are held out for testing, "
+        "3 images; their labels are as noisy as the training labels",
     )
     assert splits.train.paths is not None
     numbers = [int(path[1:]) for path in splits.train.paths]
@@ -177,6 +178,17 @@ def write_tar(path: Path, members: dict[str, bytes]) -> None:
             archive.addfile(member, io.BytesIO(content))
 
 
+def test_what_is_held_out_of_the_tars_of_others_has_its_true_labels(tmp_path: Path) -> None:
+    members: dict[str, bytes] = {}
+    for number in range(6):
+        about = f'{{"given_label": {number % 2}, "true_label": 1}}'
+        members |= {f"s{number}.jpg": jpeg(0, number), f"s{number}.json": about.encode()}
+    write_tar(tmp_path / "train-0.tar", members)
+    splits = load_data(f"{tmp_path}", size=32)
+    assert splits.test.given_label.tolist() == [1, 1]
+    assert sorted(splits.train.given_label.tolist()) == [0, 0, 1, 1]
+
+
 BAD_TARS: list[tuple[dict[str, bytes], str]] = [
     ({"../../etc/x.jpg": b"1", "../../etc/x.cls": b"1"}, "leads out of its folder"),
     ({"/etc/x.jpg": b"1"}, "leads out of its folder"),
@@ -184,6 +196,10 @@ BAD_TARS: list[tuple[dict[str, bytes], str]] = [
     ({"a.jpg": b"1", "a.json": b"[1]"}, "a.json must hold a JSON object"),
     ({"a.jpg": b"1", "a.json": b"{"}, "a.json cannot be read"),
     ({"a.jpg": b"1", "a.cls": b"\xff"}, "a.cls cannot be read"),
+    (
+        {"a.jpg": jpeg(0, 0), "a.cls": b"0", "b.jpg": jpeg(1, 0), "b.cls": b"1"},
+        "too few training images to hold any out",
+    ),
 ]
 
 

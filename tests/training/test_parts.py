@@ -13,7 +13,7 @@ from mentornet.criterion.weight_decay import add_weight_decay
 from mentornet.data import load_digits
 from mentornet.records import Records, read_records, write_records
 from mentornet.training import Trainer
-from mentornet.training.batches import InMemoryBatches, steps_per_epoch
+from mentornet.training.batches import BatchSettings, InMemoryBatches, steps_per_epoch
 from mentornet.training.schedules import learning_rate
 from tests.training.runs import METHOD_SETTINGS, prepared
 
@@ -63,7 +63,7 @@ def test_weight_decay_follows_the_weights() -> None:
 
 def test_an_epoch_sees_every_sample_once_in_equal_batches() -> None:
     images = load_digits().train.rows(slice(0, 101))
-    batches = InMemoryBatches(images, 32, seed=0, padding=1)
+    batches = InMemoryBatches(images, BatchSettings(32, 0), padding=1)
     seen = [batch.index for batch in batches.epoch(0)]
     assert [len(part) for part in seen] == [26, 25, 25, 25]
     assert torch.cat(seen).sort().values.tolist() == list(range(101))
@@ -73,8 +73,8 @@ def test_an_epoch_sees_every_sample_once_in_equal_batches() -> None:
 def test_batches_depend_on_seed_and_epoch_only() -> None:
     images = load_digits().train.rows(slice(0, 64))
     for seed, epoch, same in ((0, 3, True), (0, 4, False), (1, 3, False)):
-        one = next(InMemoryBatches(images, 32, seed=0, padding=1).epoch(3))
-        other = next(InMemoryBatches(images, 32, seed=seed, padding=1).epoch(epoch))
+        one = next(InMemoryBatches(images, BatchSettings(32, 0), padding=1).epoch(3))
+        other = next(InMemoryBatches(images, BatchSettings(32, seed), padding=1).epoch(epoch))
         assert torch.equal(one.images, other.images) == same
         assert torch.equal(one.index, other.index) == same
 
@@ -83,7 +83,9 @@ def test_without_augmentation_images_are_as_they_are() -> None:
     images = load_digits().train.rows(slice(0, 8))
     one, other = (
         {int(i): x for b in it.epoch(e) for i, x in zip(b.index, b.images, strict=True)}
-        for it, e in ((InMemoryBatches(images, 4, seed=s, padding=None), s) for s in (0, 1))
+        for it, e in (
+            (InMemoryBatches(images, BatchSettings(4, s), padding=None), s) for s in (0, 1)
+        )
     )
     assert all(torch.equal(one[i], other[i]) for i in range(8))
 

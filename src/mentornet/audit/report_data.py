@@ -56,7 +56,6 @@ def page_data(contents: Contents, rows: NDArray[np.int64]) -> dict[str, Any]:
     samples = contents.samples
     trajectory = np.asarray(samples.trajectory, np.float32)
     mean_loss, last_loss = _mean_loss(trajectory), _last_loss(trajectory)
-    flags = np.asarray(samples.is_issue, bool) + 2 * np.asarray(samples.is_ambiguous, bool)
     names, name_limit = _fitting(samples.name, rows, NAME_BYTES)
     texts, text_limit = _fitting(contents.texts, rows, TEXT_BYTES)
     return {
@@ -65,20 +64,7 @@ def page_data(contents: Contents, rows: NDArray[np.int64]) -> dict[str, Any]:
         "count": len(samples),
         "suspects": int(np.sum(np.asarray(samples.is_issue, bool))),
         "epochs": trajectory.shape[1],
-        "columns": {
-            "index": _packed(samples.index[rows], "<f8"),
-            "given": _packed(samples.given_label[rows], "<i4"),
-            "suggested": _packed(samples.suggested_label[rows], "<i4"),
-            "truth": None
-            if samples.true_label is None
-            else _packed(samples.true_label[rows], "<i4"),
-            "probability": _packed(samples.suggested_probability[rows], "<f4"),
-            "quality": _packed(samples.quality[rows], "<f4"),
-            "weight": _packed(samples.mean_weight[rows], "<f4"),
-            "loss": _packed(mean_loss[rows], "<f4"),
-            "last": _packed(last_loss[rows], "<f4"),
-            "flags": _packed(flags[rows], "u1"),
-        },
+        "columns": _columns(samples, rows, mean_loss, last_loss),
         "sparks": _sparks(trajectory[rows]),
         "names": names,
         "nameLimit": name_limit,
@@ -98,6 +84,29 @@ def page_data(contents: Contents, rows: NDArray[np.int64]) -> dict[str, Any]:
             }
             for surface in contents.surfaces
         ],
+    }
+
+
+def _columns(
+    samples: Samples,
+    rows: NDArray[np.int64],
+    mean_loss: NDArray[np.float64],
+    last_loss: NDArray[np.float64],
+) -> dict[str, Any]:
+    """What there is of each listed sample, a packed column each."""
+    flags = np.asarray(samples.is_issue, bool) + 2 * np.asarray(samples.is_ambiguous, bool)
+    truth = samples.true_label
+    return {
+        "index": _packed(samples.index[rows], "<f8"),
+        "given": _packed(samples.given_label[rows], "<i4"),
+        "suggested": _packed(samples.suggested_label[rows], "<i4"),
+        "truth": None if truth is None else _packed(truth[rows], "<i4"),
+        "probability": _packed(samples.suggested_probability[rows], "<f4"),
+        "quality": _packed(samples.quality[rows], "<f4"),
+        "weight": _packed(samples.mean_weight[rows], "<f4"),
+        "loss": _packed(mean_loss[rows], "<f4"),
+        "last": _packed(last_loss[rows], "<f4"),
+        "flags": _packed(flags[rows], "u1"),
     }
 
 

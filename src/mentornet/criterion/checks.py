@@ -7,12 +7,22 @@ Shapes: B samples, K classes, N samples in all; images of labels are `(B, …)` 
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 from torch import Tensor
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["IGNORE", "can_look", "check_index", "check_known", "check_labels"]
+__all__ = [
+    "IGNORE",
+    "can_look",
+    "check_index",
+    "check_known",
+    "check_labels",
+    "check_numbers",
+    "check_one_each",
+]
 
 IGNORE = -100
 """In an image of labels: a place that has none, as everywhere in torch."""
@@ -62,8 +72,25 @@ def check_known(labels: Tensor, count: int, reader: str) -> None:
         )
 
 
-def check_index(index: Tensor, batch: int, samples: int | None) -> None:
-    """Raise unless these are B different samples of N."""
+def check_one_each(losses: Tensor, labels: Tensor) -> None:
+    """Raise unless each loss has a label."""
+    if labels.shape != losses.shape:
+        raise MentorNetError(
+            f"one label a loss: got {tuple(labels.shape)} labels and {tuple(losses.shape)} losses"
+        )
+    if labels.dtype != torch.int64:
+        raise MentorNetError(f"labels must be int64, got {labels.dtype}; use labels.long()")
+
+
+def check_index(index: Tensor | None, batch: int, samples: int | None) -> None:
+    """Raise unless these are B different samples of N; without N they need not be named."""
+    if index is None:
+        if samples is not None:
+            raise MentorNetError(
+                "index is missing: with samples= each call names its samples, "
+                "criterion(logits, labels, index=index)"
+            )
+        return
     if not isinstance(index, Tensor) or index.dtype not in (torch.int32, torch.int64):
         kind = index.dtype if isinstance(index, Tensor) else type(index).__name__
         raise MentorNetError(f"index must be a tensor of whole numbers, got {kind}")
@@ -85,6 +112,26 @@ def check_index(index: Tensor, batch: int, samples: int | None) -> None:
         raise MentorNetError(
             f"index {int(values[times > 1][0])} is there twice in one batch; "
             "draw the samples of a batch without replacement"
+        )
+
+
+def check_numbers(losses: Tensor, step: Tensor, *, first: Tensor | bool) -> None:
+    """Raise if all losses are NaN; warn if some are, the first time."""
+    if not can_look(losses):
+        return
+    bad = losses.isnan()
+    if not bad.any():
+        return
+    if bad.all():
+        raise MentorNetError(
+            f"all {len(losses)} losses of the batch are NaN or infinite, at step {int(step)}; did "
+            "the student diverge? Try a lower learning rate"
+        )
+    if first:
+        warnings.warn(
+            f"{int(bad.sum())} of {len(losses)} losses are NaN or infinite; their weight is 0. "
+            'figures()["bad_samples"] counts on',
+            stacklevel=5,
         )
 
 

@@ -12,7 +12,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from mentornet.criterion.auto import AutoPercentile
-from mentornet.criterion.checks import can_look, check_index, check_known, check_labels
+from mentornet.criterion.checks import (
+    can_look,
+    check_index,
+    check_known,
+    check_labels,
+    check_numbers,
+    check_one_each,
+)
 from mentornet.criterion.data_driven import DataDriven, Verified
 from mentornet.criterion.noise_rate import NoiseEstimate, NoiseRate
 from mentornet.criterion.per_sample import Judged, judge, one_each, weighted_nll
@@ -237,13 +244,8 @@ class MentorLoss(nn.Module):
                 reader = "by_class" if self.by_class else "this mentor"
                 raise MentorNetError(f"labels are missing: {reader} reads them")
             labels = torch.zeros(len(losses), dtype=torch.long, device=losses.device)
-        elif labels.shape != losses.shape:
-            raise MentorNetError(
-                f"one label a loss: got {tuple(labels.shape)} labels and {tuple(losses.shape)} "
-                "losses"
-            )
-        elif labels.dtype != torch.int64:
-            raise MentorNetError(f"labels must be int64, got {labels.dtype}; use labels.long()")
+        else:
+            check_one_each(losses, labels)
         losses = losses.masked_fill(~losses.isfinite(), torch.nan)
         if logits is None:
             return self._step(Seen(losses, labels, torch.full_like(labels, -1), index), whole)
@@ -259,7 +261,7 @@ class MentorLoss(nn.Module):
 
     def _step(self, seen: Seen, whole: int | None = None) -> Tensor:
         """One step of SPADE, on the samples of all processes where several train together."""
-        self._check(seen.losses, seen.labels, seen.index, seen.wrong)
+        self._check(seen)
         ranks = ranks_here()
         if ranks.alone:
             self.weights = self._weigh(seen)
@@ -429,18 +431,10 @@ class MentorLoss(nn.Module):
             super()._apply(lambda part: part.float() if part.is_floating_point() else part)
         return self
 
-    def _check(
-        self, losses: Tensor, labels: Tensor, index: Tensor | None, wrong: Tensor | None
-    ) -> None:
-        if index is None:
-            if self.samples is not None:
-                raise MentorNetError(
-                    "index is missing: with samples= each call names its samples, "
-                    "criterion(logits, labels, index=index)"
-                )
-        else:
-            check_index(index, len(losses), self.samples)
-        if self._plays_wrong and wrong is None:
+    def _check(self, seen: Seen) -> None:
+        losses, labels = seen.losses, seen.labels
+        check_index(seen.index, len(losses), self.samples)
+        if self._plays_wrong and seen.wrong is None:
             raise MentorNetError(
                 "to learn from right labels only, wrong ones are played by other classes: give "
                 "logits (B, K), not losses, or verify wrong labels too (learn_from)"
@@ -461,24 +455,7 @@ class MentorLoss(nn.Module):
         self._calls += 1
         if losses.device != self.spade.step.device:
             self.to(losses.device)
-        if can_look(losses):
-            self._check_finite(losses)
-
-    def _check_finite(self, losses: Tensor) -> None:
-        bad = losses.isnan()
-        if not bad.any():
-            return
-        if bad.all():
-            raise MentorNetError(
-                f"all {len(losses)} losses of the batch are NaN or infinite, at step "
-                f"{int(self.spade.step)}; did the student diverge? Try a lower learning rate"
-            )
-        if self.bad_samples == 0:
-            warnings.warn(
-                f"{int(bad.sum())} of {len(losses)} losses are NaN or infinite; their weight is 0. "
-                'figures()["bad_samples"] counts on',
-                stacklevel=5,
-            )
+        check_numbers(losses, self.spade.step, first=self.bad_samples == 0)
 
     def extra_repr(self) -> str:
         rule = self.spade.rule

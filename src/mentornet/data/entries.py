@@ -9,19 +9,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from mentornet.data.holdout import hold_out
 from mentornet.data.images import Images, Splits
+from mentornet.data.parts import PARTS, into_splits
 from mentornet.data.progress import Progress
 from mentornet.data.reading import SMALLEST, Decoded, read_images, survey
 from mentornet.data.streamed import SIDE, LooseFiles, Streamed
 from mentornet.errors import MentorNetError
 
-__all__ = ["PARTS", "VALIDATION", "Entry", "read_entries"]
-
-PARTS = ("train", "validation", "test")
-
-VALIDATION = ("val", "validation", "valid")
-"""What people call the validation part."""
+__all__ = ["Entry", "read_entries"]
 
 
 class Entry(NamedTuple):
@@ -52,11 +47,7 @@ def read_entries(
     on_progress: Progress | None = None,
     notes: Sequence[str] = (),
 ) -> Splits:
-    """The images of all parts, at one size and with the same channels.
-
-    Without a test part the validation part serves as one; without either, a tenth of each class
-    of the training part does. A test or validation image whose true label is known has it as its
-    given label too.
+    """The images of all parts, at one size and with the same channels; see `into_splits`.
 
     Args:
         entries: in any order, at least one of `train`.
@@ -71,7 +62,7 @@ def read_entries(
         raise MentorNetError(f"image size must be at least {SMALLEST} pixels, got {size}")
     entries = sorted(entries, key=lambda entry: PARTS.index(entry.part))
     if stream is not None:
-        return _splits(_streamed(entries, classes, stream, size or SIDE), [*notes])
+        return into_splits(_streamed(entries, classes, stream, size or SIDE), notes)
     proposed, channels = survey([entry.file for entry in entries if entry.part == "train"])
     files = [entry.file for entry in entries]
     decoded = read_images(files, size or proposed, channels, skip_bad, on_progress)
@@ -84,7 +75,7 @@ def read_entries(
         if places:
             block = slice(places[0], places[-1] + 1)
             parts[part] = _images(decoded.pixels[block], readable[block], classes)
-    return _splits(parts, notes)
+    return into_splits(parts, notes)
 
 
 def _streamed(
@@ -104,43 +95,13 @@ def _images(
 ) -> Images:
     given = [entry.given_label for entry in entries]
     true = [entry.true_label for entry in entries if entry.true_label is not None]
-    images = Images(
+    return Images(
         pixels,
         torch.tensor(given),
         classes,
         torch.tensor(true) if true else None,
         paths=tuple(entry.name for entry in entries),
     )
-    return images if entries[0].part == "train" else _clean(images)
-
-
-def _clean(images: Images) -> Images:
-    """The images with their true labels, where these are known, as given labels."""
-    return images if images.true_label is None else images.relabelled(images.true_label)
-
-
-def _splits(parts: dict[str, Images], notes: list[str]) -> Splits:
-    train, validation, test = (parts.get(part) for part in PARTS)
-    assert train is not None
-    if test is None and validation is not None:
-        notes.append(f"no test images: the {len(validation)} validation images serve as such")
-        test, validation = validation, None
-    if test is None:
-        stay, held = hold_out(train.given_label)
-        if not len(held):
-            raise MentorNetError(
-                "there are no test images, and too few training images to hold any out: "
-                "at least one class needs 2 images"
-            )
-        train, test = train.rows(stay), _clean(train.rows(held))
-        labels = (
-            "as noisy as the training labels" if test.true_label is None else "their true labels"
-        )
-        notes.append(
-            "no test or validation images: 10 % of the training images are held out for "
-            f"testing, {len(held)} images; their labels are {labels}"
-        )
-    return Splits(train, test, validation, tuple(notes))
 
 
 def _told(decoded: Decoded) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mentornet.data.entries import VALIDATION, Entry, read_entries
+from mentornet.data.entries import Entry, read_entries
 from mentornet.data.images import Splits
+from mentornet.data.parts import VALIDATION
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 from mentornet.names import check_keys

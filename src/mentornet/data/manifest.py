@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from mentornet.data.entries import PARTS, VALIDATION, Entry, read_entries
+from mentornet.data.entries import Entry, read_entries
 from mentornet.data.images import Splits
 from mentornet.data.manifest_rows import Row, read_rows
+from mentornet.data.parts import PARTS, VALIDATION
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 from mentornet.names import did_you_mean

@@ -20,9 +20,8 @@ import torch
 from torch import Tensor
 
 from mentornet.data.decode import UnreadableImage
-from mentornet.data.entries import VALIDATION
-from mentornet.data.holdout import hold_out
 from mentornet.data.images import Images, Splits
+from mentornet.data.parts import VALIDATION, into_splits
 from mentornet.data.progress import Progress
 from mentornet.data.reading import read_images
 from mentornet.data.streamed import SIDE, InShards, read_place
@@ -76,24 +75,9 @@ def load_shards(
         part: _images(folder, plan, table, part, side or SIDE, on_progress)
         for part in dict.fromkeys(table["part"].tolist())
     }
-    return _splits(parts)
-
-
-def _splits(parts: dict[str, Images]) -> Splits:
-    train, test, validation = (parts.pop(part, None) for part in ("train", "test", "validation"))
-    notes = []
-    if train is None:
+    if "train" not in parts:
         raise MentorNetError("the shards have no training part; its files are called train-….tar")
-    if test is None and validation is not None:
-        notes.append(f"no test images: the {len(validation)} validation images serve as such")
-        test, validation = validation, None
-    if test is None:
-        stay, held = hold_out(train.given_label)
-        notes.append(
-            f"no test images: 10 % of the training images are held out for it, {len(held)} images"
-        )
-        train, test = train.rows(stay), train.rows(held)
-    return Splits(train, test, validation, tuple(notes), parts)
+    return into_splits(parts)
 
 
 def _images(

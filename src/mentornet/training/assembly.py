@@ -18,7 +18,12 @@ from mentornet.methods import Supervision
 from mentornet.randomness import generator
 from mentornet.ranks import Ranks, world_size
 from mentornet.students import Pair, check_student, make_student, synced
-from mentornet.training.batches import Batches, InMemoryBatches, StreamedBatches
+from mentornet.training.batches import (
+    Batches,
+    BatchSettings,
+    InMemoryBatches,
+    StreamedBatches,
+)
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 
@@ -60,19 +65,15 @@ def make_batches(prepared: Prepared, device: torch.device, ranks: Ranks) -> Batc
     config, train = prepared.config, prepared.train
     optimiser, machine = config.optimiser, config.machine
     assert optimiser.batch_size is not None
-    common: dict[str, Any] = {
-        "seed": config.seed, "device": device, "channels_last": machine.channels_last == "on",
-        "ranks": ranks,
-    }  # fmt: skip
+    settings = BatchSettings(
+        optimiser.batch_size, config.seed, device, machine.channels_last == "on", ranks
+    )
     if not train.streamed:
         padding = optimiser.padding if optimiser.augment else None
-        return InMemoryBatches(train, optimiser.batch_size, padding=padding, **common)
+        return InMemoryBatches(train, settings, padding=padding)
     workers = default_workers() if machine.workers is None else machine.workers
     fetcher = Fetcher(workers, skip_bad=config.files.skip_bad)
-    augmented = bool(optimiser.augment)
-    return StreamedBatches(
-        train, optimiser.batch_size, augmented=augmented, fetcher=fetcher, **common
-    )
+    return StreamedBatches(train, settings, augmented=bool(optimiser.augment), fetcher=fetcher)
 
 
 def fresh_student(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -20,7 +21,14 @@ from mentornet.data.views import COLOUR_DRAWS, VIEW_DRAWS, distort, scaled
 from mentornet.randomness import generator
 from mentornet.ranks import Ranks
 
-__all__ = ["Batches", "InMemoryBatches", "StreamedBatches", "eval_batches", "steps_per_epoch"]
+__all__ = [
+    "BatchSettings",
+    "Batches",
+    "InMemoryBatches",
+    "StreamedBatches",
+    "eval_batches",
+    "steps_per_epoch",
+]
 
 _ORDER, _AUGMENT = 1, 2  # streams of randomness
 _EVAL_PIXELS = 500 * 64 * 64  # of a batch that is only judged
@@ -35,13 +43,11 @@ def steps_per_epoch(count: int, batch_size: int) -> int:
     return -(-count // batch_size)
 
 
-class Batches(ABC):
-    """An epoch at a time: all samples in a random order, in batches of equal size (±1).
-
-    (Batches of equal size have no tail of a few samples, which batch norm would not bear.)
+@dataclass(frozen=True)
+class BatchSettings:
+    """How batches are made, whatever the images are.
 
     Args:
-        images: the training images.
         batch_size: B, at most.
         seed: of order and augmentation.
         device: where the batches are made.
@@ -49,21 +55,31 @@ class Batches(ABC):
         ranks: the processes that share each batch; one gets its part of it.
     """
 
-    def __init__(
-        self,
-        images: Images,
-        batch_size: int,
-        *,
-        seed: int,
-        device: torch.device | str = "cpu",
-        channels_last: bool = False,
-        ranks: Ranks | None = None,
-    ) -> None:
-        self.ranks = ranks or Ranks()
-        self.seed, self.device, self.count = seed, device, len(images)
-        self.given_label = images.given_label.to(device)
-        self.steps = steps_per_epoch(len(images), batch_size)
-        self.memory_format = torch.channels_last if channels_last else torch.preserve_format
+    batch_size: int
+    seed: int
+    device: torch.device | str = "cpu"
+    channels_last: bool = False
+    ranks: Ranks = field(default_factory=Ranks)
+
+
+class Batches(ABC):
+    """An epoch at a time: all samples in a random order, in batches of equal size (±1).
+
+    (Batches of equal size have no tail of a few samples, which batch norm would not bear.)
+
+    Args:
+        images: the training images.
+        settings: how batches are made.
+    """
+
+    def __init__(self, images: Images, settings: BatchSettings) -> None:
+        self.ranks, self.seed, self.device = settings.ranks, settings.seed, settings.device
+        self.count = len(images)
+        self.given_label = images.given_label.to(self.device)
+        self.steps = steps_per_epoch(self.count, settings.batch_size)
+        self.memory_format = (
+            torch.channels_last if settings.channels_last else torch.preserve_format
+        )
         self.fetcher: Fetcher | None = None
 
     def epoch(self, epoch: int) -> Iterator[Batch]:
@@ -92,30 +108,14 @@ class InMemoryBatches(Batches):
 
     Args:
         images: the training images.
-        batch_size: B, at most.
-        seed: of order and augmentation.
+        settings: how batches are made.
         padding: of the random windows; None for no augmentation.
-        device: where the batches are made.
-        channels_last: the memory order of the images.
-        ranks: the processes that share each batch; one gets its part of it.
     """
 
-    def __init__(
-        self,
-        images: Images,
-        batch_size: int,
-        *,
-        seed: int,
-        padding: int | None,
-        device: torch.device | str = "cpu",
-        channels_last: bool = False,
-        ranks: Ranks | None = None,
-    ) -> None:
-        super().__init__(
-            images, batch_size, seed=seed, device=device, channels_last=channels_last, ranks=ranks
-        )
+    def __init__(self, images: Images, settings: BatchSettings, *, padding: int | None) -> None:
+        super().__init__(images, settings)
         self.padding, self.flip = padding, images.shape[0] == 3
-        self.pixels = images.pixels.to(device)
+        self.pixels = images.pixels.to(self.device)
 
     def _images(self, epoch: int, shares: Sequence[Share]) -> Iterator[Tensor]:
         draws = generator(self.seed, _AUGMENT, epoch)
@@ -138,30 +138,15 @@ class StreamedBatches(Batches):
 
     Args:
         images: the training images.
-        batch_size: B, at most.
-        seed: of order and augmentation.
+        settings: how batches are made.
         augmented: random views; if not, the middle of every image.
         fetcher: who decodes.
-        device: where the batches are made.
-        channels_last: the memory order of the images.
-        ranks: the processes that share each batch; one gets its part of it.
     """
 
     def __init__(
-        self,
-        images: Images,
-        batch_size: int,
-        *,
-        seed: int,
-        augmented: bool,
-        fetcher: Fetcher,
-        device: torch.device | str = "cpu",
-        channels_last: bool = False,
-        ranks: Ranks | None = None,
+        self, images: Images, settings: BatchSettings, *, augmented: bool, fetcher: Fetcher
     ) -> None:
-        super().__init__(
-            images, batch_size, seed=seed, device=device, channels_last=channels_last, ranks=ranks
-        )
+        super().__init__(images, settings)
         assert isinstance(images.source, Streamed)
         self.source, self.augmented, self.fetcher = images.source, augmented, fetcher
         self._fetch = fetcher.fetch

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from mentornet.files import write_bytes
 
 __all__ = ["Checkpoints"]
 
-_NAME = re.compile(r"epoch-(\d+)-([0-9a-f]{16})\.pt")
+_DIGITS = 16  # of the hash, in a name
+_NAME = re.compile(rf"epoch-(\d+)-[0-9a-f]{{{_DIGITS}}}\.pt")
 _KEPT = 2
 
 
@@ -37,7 +39,7 @@ class Checkpoints:
         buffer = io.BytesIO()
         torch.save(state, buffer)
         content = buffer.getvalue()
-        digest = hashlib.sha256(content).hexdigest()[:16]
+        digest = hashlib.sha256(content).hexdigest()[:_DIGITS]
         path = self.folder / f"epoch-{epoch:04d}-{digest}.pt"
         write_bytes(path, content)
         for old in self.paths()[:-_KEPT]:
@@ -57,27 +59,21 @@ class Checkpoints:
 
     def peek(self) -> dict[str, Any] | None:
         """The newest state that is whole, for somebody who only looks: nothing is moved."""
-        for path in reversed(self.paths()):
-            content = path.read_bytes()
-            match = _NAME.fullmatch(path.name)
-            assert match is not None
-            if hashlib.sha256(content).hexdigest()[:16] == match[2]:
-                state: dict[str, Any] = torch.load(
-                    io.BytesIO(content), map_location="cpu", weights_only=True
-                )
-                return state
-        return None
+        return next((state for _, state in self._newest_first() if state is not None), None)
 
     def load_last(self) -> tuple[dict[str, Any] | None, list[str]]:
         """The newest state that is whole, or None; and a line on each one that is not."""
         complaints: list[str] = []
-        for path in reversed(self.paths()):
-            content = path.read_bytes()
-            match = _NAME.fullmatch(path.name)
-            assert match is not None
-            if hashlib.sha256(content).hexdigest()[:16] == match[2]:
-                state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        for path, state in self._newest_first():
+            if state is not None:
                 return state, complaints
             complaints.append(f"{path} is damaged; going on from the one before it")
             path.rename(path.with_name(f"damaged-{path.name}"))
         return None, complaints
+
+    def _newest_first(self) -> Iterator[tuple[Path, dict[str, Any] | None]]:
+        """Each checkpoint with its state, None if it is damaged."""
+        for path in reversed(self.paths()):
+            content = path.read_bytes()
+            whole = path.stem.endswith(hashlib.sha256(content).hexdigest()[:_DIGITS])
+            yield path, torch.load(io.BytesIO(content), "cpu", weights_only=True) if whole else None

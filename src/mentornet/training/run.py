@@ -72,15 +72,9 @@ def _train(
         run.check_free()
     prepared = prepare_it()
     _check_parts(prepared, ranks)
-    for note in prepared.notes:
-        observer.note(note)
-    if prepared.noise_rate is not None:
-        observer.note(f"{prepared.noise_rate:.1%} of the given labels are wrong")
+    _tell(prepared, observer)
     if run is None:
-        prepared = _on_machine(prepared, _machine(prepared, ranks, observer))
-        if prepared.method.prunes_by:
-            prepared = prune(prepared, None, observer)
-        return Trainer(prepared, None, observer).fit()
+        return _train_without_folder(prepared, ranks, observer)
     if resume:
         run.check_same(prepared.config)
         run.check_data(prepared.digest)
@@ -89,11 +83,7 @@ def _train(
                 run.drop_trajectories()
             observer.note(f"{run.path} has ended before; nothing was left to do")
             return run.read_summary()
-        stored = read_config(run.config).machine
-        asked = config.machine
-        machine = replace(
-            stored, checkpoint_seconds=asked.checkpoint_seconds, tensorboard=asked.tensorboard
-        )
+        machine = _machine_before(run, config.machine)
     else:
         machine = _machine(prepared, ranks, observer)
     prepared = _on_machine(prepared, machine)
@@ -112,6 +102,30 @@ def _train(
         if resume:
             _go_on(trainer, run, observer)
         return trainer.fit()
+
+
+def _tell(prepared: Prepared, observer: Observer) -> None:
+    """What is worth knowing before the first step."""
+    for note in prepared.notes:
+        observer.note(note)
+    if prepared.noise_rate is not None:
+        observer.note(f"{prepared.noise_rate:.1%} of the given labels are wrong")
+
+
+def _train_without_folder(prepared: Prepared, ranks: Ranks, observer: Observer) -> dict[str, Any]:
+    prepared = _on_machine(prepared, _machine(prepared, ranks, observer))
+    if prepared.method.prunes_by:
+        prepared = prune(prepared, None, observer)
+    return Trainer(prepared, None, observer).fit()
+
+
+def _machine_before(run: RunFolder, asked: MachineConfig) -> MachineConfig:
+    """The machine's settings of a run that goes on; those that change no number may be new."""
+    return replace(
+        read_config(run.config).machine,
+        checkpoint_seconds=asked.checkpoint_seconds,
+        tensorboard=asked.tensorboard,
+    )
 
 
 def _check_parts(prepared: Prepared, ranks: Ranks) -> None:

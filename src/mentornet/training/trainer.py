@@ -211,26 +211,38 @@ class Trainer:
     # Between the epochs.
 
     def close_epoch(self, seconds: float) -> dict[str, Any]:
-        """Judge the student, and write down the epoch."""
+        """Judge the student, and write down the epoch.
+
+        Args:
+            seconds: that its steps took.
+        """
         started = time.perf_counter()
         self.epochs_done += 1
-        test, validation = self.prepared.test, self.prepared.validation
-        tested = self.evaluate(test)
-        accuracy = tested.accuracy
-        judged = accuracy if validation is None else self.evaluate(validation).accuracy
-        records, count = self.records, len(self.prepared.train)
-        begun = self.metrics[-1]["step"] if self.metrics else 0
-        seen = count * (self.steps_done - begun) / self.batches.steps
+        row = self._judge_all()
         if self.run is not None:
-            records.save_losses(self.run.trajectories, self.epochs_done - 1)
+            self.records.save_losses(self.run.trajectories, self.epochs_done - 1)
             self.run.write_mentors(self.supervision.learned())
         for text in (*self.supervision.notes(), *self._unreadable()):
             self.notes.append(text)
             self.observer.note(text)
+        begun = self.metrics[-1]["step"] if self.metrics else 0
+        seen = len(self.prepared.train) * (self.steps_done - begun) / self.batches.steps
+        row |= {"seconds": seconds, "images_per_second": seen / seconds}
+        self.seconds += seconds + time.perf_counter() - started
+        self.metrics.append(row)
+        if self.run is not None:
+            self.run.write_metrics(self.metrics)
+        return row
+
+    def _judge_all(self) -> dict[str, Any]:
+        """What is known after the epoch; the student is kept if it is the best so far."""
+        tested, validation = self.evaluate(self.prepared.test), self.prepared.validation
+        judged = tested.accuracy if validation is None else self.evaluate(validation).accuracy
         if judged > self.best_judged:
-            self.best_judged, self.best_accuracy = judged, accuracy
+            self.best_judged, self.best_accuracy = judged, tested.accuracy
             self.best_epoch = self.epochs_done
             self._best = _copy(answering(self.module).state_dict())
+        records = self.records
         row: dict[str, Any] = {
             "epoch": self.epochs_done,
             "step": self.steps_done,
@@ -247,15 +259,7 @@ class Trainer:
         for name, images in self.prepared.further.items():
             row |= self.evaluate(images).named(name)
         found = self.weight_auroc
-        if found is not None:
-            row["weight_auroc"] = found
-        row["seconds"] = seconds
-        row["images_per_second"] = seen / seconds
-        self.seconds += seconds + time.perf_counter() - started
-        self.metrics.append(row)
-        if self.run is not None:
-            self.run.write_metrics(self.metrics)
-        return row
+        return row if found is None else {**row, "weight_auroc": found}
 
     def _unreadable(self) -> list[str]:
         """A line on images that could not be decoded, where there are more than before."""
