@@ -6,8 +6,9 @@ Each case is one run of `mentornet-auto`, with six tenths of the epochs of plain
 that very run: our ranking, cleanlab's two scores of the run's own probabilities at its end, and the
 area under the margin (Pleiss et al. 2020). And beside it what cleanlab recommends, probabilities of
 five-fold cross-validation by plain training, five times four fifths of a run. Average precision and
-AUROC of finding labels that are really wrong; one seed, one thread. Results go to
-results/audit/CASE.json, and what is there is not run again.
+AUROC of finding labels that are really wrong; one seed, one thread. What the run gives goes to
+results/audit/CASE.json, cross-validation to results/audit/CASE-crossed.json, and what is there is
+not run again.
 """
 
 from __future__ import annotations
@@ -41,7 +42,6 @@ from mentornet.files import read_json, write_json
 from mentornet.records import Records
 from mentornet.training import Trainer, prepare
 from mentornet.training.observer import Observer
-from mentornet.training.preparation import Prepared
 from mentornet.training.pruning import cross_validated, predicted
 
 RESULTS = Path(__file__).parents[1] / "results" / "audit"
@@ -118,8 +118,9 @@ def cleanlab_scores(given: NDArray[Any], chances: NDArray[Any]) -> dict[str, NDA
     }
 
 
-def audited(prepared: Prepared) -> tuple[dict[str, Any], float]:
-    """Our ranking and what else the same run gives, and its seconds."""
+def audited(case: Case) -> dict[str, Any]:
+    """Our ranking, and what else the same run gives."""
+    prepared = prepare(case.config("mentornet-auto", SHARE))
     trainer = Trainer(prepared)
     trainer.records = records = WithMargins(len(prepared.train))
     started = time.perf_counter()
@@ -145,30 +146,27 @@ def audited(prepared: Prepared) -> tuple[dict[str, Any], float]:
         "recall": float(ranking.is_issue[wrong].mean()),
         "suggestions_right": float((suggested == truth.numpy()[ranking.is_issue & wrong]).mean()),
         "test_accuracy": trainer.evaluate(prepared.test).accuracy,
-        "seconds_run": trained,
-        "seconds_audit": judging,
+        "seconds": trained + judging,
         "ours": found(wrong, 1 - ranking.quality),
         "area under the margin": found(wrong, -records.plain.numpy()),
         "cleanlab, same run": found(wrong, scores["self_confidence"]),
         "cleanlab margin, same run": found(wrong, scores["normalized_margin"]),
-    }, trained + judging
+    }
 
 
-def judge(case: Case) -> dict[str, Any]:
-    result, seconds = audited(prepare(case.config("mentornet-auto", SHARE)))
+def crossed(case: Case) -> dict[str, Any]:
+    """What cleanlab recommends: the probabilities of models that did not see the sample."""
     plain = prepare(case.config("full-model", 1.0))
     assert plain.train.true_label is not None
     given = plain.train.given_label.numpy()
     wrong = given != plain.train.true_label.numpy()
     chances, took = cross_validated(plain, FOLDS, None, Observer())
     scores = cleanlab_scores(given, chances.numpy())
-    result["cleanlab, cross-validated"] = found(wrong, scores["self_confidence"])
-    result["cleanlab margin, cross-validated"] = found(wrong, scores["normalized_margin"])
-    result["seconds_cross_validation"] = took
-    result["time_ratio"] = seconds / took
-    result["threads"] = torch.get_num_threads()
-    result["conditions"] = conditions()
-    return result
+    return {
+        "seconds": took,
+        "cleanlab, cross-validated": found(wrong, scores["self_confidence"]),
+        "cleanlab margin, cross-validated": found(wrong, scores["normalized_margin"]),
+    }
 
 
 SCORES = (
@@ -202,18 +200,30 @@ def markdown(results: Sequence[Mapping[str, Any]]) -> str:
 
 
 def stored() -> list[dict[str, Any]]:
-    """The cases that were run, in order."""
-    paths = [RESULTS / f"{case.name}.json" for case in CASES]
-    return [read_json(path) for path in paths if path.exists()]
+    """The cases that were run, in order, both parts of each in one."""
+    results = []
+    for case in CASES:
+        paths = _paths(case)
+        if all(path.exists() for path in paths):
+            ours, theirs = (read_json(path) for path in paths)
+            ratio = ours["seconds"] / theirs["seconds"]
+            results.append({**theirs, **ours, "time_ratio": ratio})
+    return results
+
+
+def _paths(case: Case) -> tuple[Path, Path]:
+    return RESULTS / f"{case.name}.json", RESULTS / f"{case.name}-crossed.json"
 
 
 def main() -> int:
     torch.set_num_threads(1)
     for case in CASES:
-        path = RESULTS / f"{case.name}.json"
-        if not path.exists():
-            write_json(path, {"case": case.name, **judge(case)})
-            print(f"wrote {path}", flush=True)
+        for path, work in zip(_paths(case), (audited, crossed), strict=True):
+            if not path.exists():
+                result = {"case": case.name, **work(case)}
+                about = {"threads": torch.get_num_threads(), "conditions": conditions()}
+                write_json(path, {**result, **about})
+                print(f"wrote {path}", flush=True)
     print(markdown(stored()))
     return 0
 

@@ -61,7 +61,7 @@ def test_who_predicts_nothing_has_no_vote() -> None:
 
 
 def test_bytes_of_a_sample() -> None:
-    assert Records(100, classes=1000).bytes_per_sample == 35
+    assert Records(100, classes=1000).bytes_per_sample == 37
     assert Records(100).votes.dtype == torch.int32  # any number of classes
 
 

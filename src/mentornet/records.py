@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "MOST", "Records", "late_mean", "late_support", "late_weight", "log_odds", "margins_of",
-    "read_records", "write_records",
+    "MOST", "Records", "late_support", "log_odds", "margins_of", "read_records", "skill_weight",
+    "weighed_mean", "write_records",
 ]  # fmt: skip
 
 MOST = 4.0
 """Margins above this count as this: how well a label is known by heart says no more."""
 
 _LATE = 0.2  # the weight of the last prediction among all
+_SKILL_OVER = 1000  # samples, about, that the student's skill is measured on
+_LEAST_SKILL = 0.01  # so that a sample that was seen has a margin
 
 
 def log_odds(loss: Tensor) -> Tensor:
@@ -54,21 +56,25 @@ def margins_of(logits: Tensor, label: Tensor) -> Tensor:
     return logits.gather(1, given)[:, 0] - others
 
 
-def late_weight(times: Tensor) -> Tensor:
-    """n^¾, by which the n-th margin of a sample counts: later ones know more."""
-    return times.float() ** 0.75
+def weighed_mean(total: Tensor, weight: Tensor) -> Tensor:
+    """Σ w m / Σ w from the two sums; NaN where nothing was seen.
 
-
-def late_mean(total: Tensor, seen: Tensor) -> Tensor:
-    """Σ n^¾ mₙ / Σ n^¾ over the times n = 1 … `seen`, from the sum; NaN where it was never seen.
-
-    >>> late_mean(torch.tensor([1.0, 1 + 2 * 2**0.75, 0.0]), torch.tensor([1, 2, 0]))
-    tensor([1.0000, 1.6271,    nan])
+    >>> weighed_mean(torch.tensor([3.0, 0.0]), torch.tensor([2.0, 0.0]))
+    tensor([1.5000,    nan])
     """
-    most = int(seen.max()) if len(seen) else 0
-    sums = late_weight(torch.arange(most + 1, device=seen.device)).double().cumsum(0)
-    weight = sums[seen.long()].to(total.dtype)
-    return torch.where(seen > 0, total / weight.clamp(min=1), torch.nan)
+    return torch.where(weight > 0, total / weight, torch.nan)
+
+
+def skill_weight(skill: Tensor) -> Tensor:
+    """s⁸, by which a margin counts, s being the share of given labels that the student preferred.
+
+    A student that gets nine per cent more of them right says twice as much; once it gets no better,
+    all its margins count the same.
+
+    >>> skill_weight(torch.tensor([0.5, 0.545])) * 2**8
+    tensor([1.0000, 1.9926])
+    """
+    return skill.clamp(min=_LEAST_SKILL) ** 8
 
 
 def late_support(support: Tensor, seen: Tensor) -> Tensor:
@@ -91,8 +97,10 @@ class Records(nn.Module):
         weight: v when it was last seen.
         weight_sum: Σ v over the epochs so far.
         given_label: as it was last said to be, −1 before; where `labels` are kept.
-        margin_sum: Σ n^¾ mₙ over all the times n = 1, 2, … that it was seen, m being the margin
-            of the given label, at most `MOST`; what was no number is left out.
+        margin_sum: Σ w m over all the times that it was seen, m being the margin of the given
+            label, at most `MOST`, and w how much the student knew (`skill_weight`); what was no
+            number is left out.
+        margin_weight: Σ w.
         seen: how often that was.
         predicted_label: by the student, when it was last seen; −1 before.
         votes: the two classes that it has predicted most often of late, `(N, 2)`; −1 before.
@@ -100,6 +108,8 @@ class Records(nn.Module):
             moving average that starts at 0 (`late_support` undoes that).
         learned_epoch: the first epoch, from 1, that predicted the given label; 0: never.
         forgotten: how often the prediction was the given label in one epoch and not in the next.
+        skill: of the last thousand samples, how many given labels were preferred and how many
+            there were, `(2,)`.
     """
 
     loss: Tensor
@@ -107,6 +117,7 @@ class Records(nn.Module):
     weight_sum: Tensor
     given_label: Tensor
     margin_sum: Tensor
+    margin_weight: Tensor
     seen: Tensor
     predicted_label: Tensor
     votes: Tensor
@@ -114,6 +125,7 @@ class Records(nn.Module):
     learned_epoch: Tensor
     forgotten: Tensor
     fits: Tensor
+    skill: Tensor
 
     def __init__(
         self,
@@ -131,21 +143,24 @@ class Records(nn.Module):
         if labels:
             self.register_buffer("given_label", whole - 1)
         self.register_buffer("margin_sum", torch.zeros(count, device=device))
+        self.register_buffer("margin_weight", torch.zeros(count, device=device))
         self.register_buffer("seen", whole.short())
-        self.register_buffer("predicted_label", whole - 1)
         few = classes is not None and classes < torch.iinfo(torch.int16).max
-        votes = torch.full((count, 2), -1, dtype=torch.int16 if few else torch.int32, device=device)
-        self.register_buffer("votes", votes)
+        none = (whole - 1).to(torch.int16 if few else torch.int32)
+        self.register_buffer("predicted_label", none)
+        self.register_buffer("votes", none[:, None].repeat(1, 2))
         self.register_buffer("support", torch.zeros(count, 2, dtype=torch.float16, device=device))
         self.register_buffer("learned_epoch", whole.short())
         self.register_buffer("forgotten", whole.short())
         self.register_buffer("fits", whole.bool())
+        self.register_buffer("skill", torch.zeros(2, device=device))
 
     @property
     def bytes_per_sample(self) -> float:
         """What a sample costs in memory."""
-        size = sum(part.numel() * part.element_size() for part in self.state_dict().values())
-        return size / len(self.loss)
+        count = len(self.loss)
+        parts = (part for part in self.state_dict().values() if len(part) == count)
+        return sum(part.numel() * part.element_size() for part in parts) / count
 
     @torch.no_grad()
     def add(
@@ -168,10 +183,12 @@ class Records(nn.Module):
             margins = log_odds(losses)
         margins = margins.detach().float().clamp(max=MOST)
         known = losses.isfinite() & margins.isfinite()
-        seen = self.seen[index] + known.short()
-        counted = torch.where(known, late_weight(seen) * margins, 0)
-        self._put("margin_sum", index, self.margin_sum[index] + counted)
-        self._put("seen", index, seen)
+        weight = self._learned(margins, known) * known
+        self._put(
+            "margin_sum", index, self.margin_sum[index] + weight * margins.nan_to_num(0, 0, 0)
+        )
+        self._put("margin_weight", index, self.margin_weight[index] + weight)
+        self._put("seen", index, self.seen[index] + known.short())
         if "given_label" in self._buffers:
             self._put("given_label", index, given_label)
         weights = torch.ones_like(losses) if weights is None else weights
@@ -184,6 +201,14 @@ class Records(nn.Module):
         self._put("fits", index, fits)
         self._put("predicted_label", index, predicted_label)
         self._vote(index, predicted_label)
+
+    def _learned(self, margins: Tensor, known: Tensor) -> Tensor:
+        """By how much the margins of a batch count, a scalar."""
+        now = torch.stack([((margins > 0) & known).sum(), known.sum()]).float()
+        fades = _SKILL_OVER / (_SKILL_OVER + len(margins))
+        skill = self.skill.float() * fades + now
+        self.skill = skill.to(self.skill.dtype)
+        return skill_weight(skill[0] / skill[1].clamp(min=1))
 
     def _vote(self, index: Tensor, predicted: Tensor) -> None:
         """S ← (1 − a) s for both classes that are remembered, and a more for the one predicted.
@@ -210,6 +235,11 @@ class Records(nn.Module):
         """Write into a buffer, whatever somebody has cast it to."""
         buffer = getattr(self, name)
         buffer[index] = values.to(buffer.dtype)
+
+    @property
+    def margin(self) -> Tensor:
+        """The margin of the given label all through training, `(N,)`; NaN where it was not seen."""
+        return weighed_mean(self.margin_sum, self.margin_weight)
 
     @property
     def suggested_label(self) -> Tensor:
@@ -241,9 +271,8 @@ def write_records(
 
     Columns: `index` (0, 1, … if it is not given), `path` where samples have one, `given_label`,
     `true_label` where it is known, `loss` (the E losses), `mean_weight`, `last_weight`,
-    `learned_epoch` (from 1; 0: never), `forgotten`, `margin` (of the given
-    label, late times counting more), `predicted_label` (the last), `suggested_label` and `support`
-    (of late).
+    `learned_epoch` (from 1; 0: never), `forgotten`, `margin` (of the given label, counting by how
+    much the student knew), `predicted_label` (the last), `suggested_label` and `support` (of late).
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -267,8 +296,8 @@ def write_records(
     columns["last_weight"] = records.weight.cpu().numpy()
     columns["learned_epoch"] = records.learned_epoch.int().cpu().numpy()
     columns["forgotten"] = records.forgotten.int().cpu().numpy()
-    columns["margin"] = late_mean(records.margin_sum, records.seen).cpu().numpy()
-    columns["predicted_label"] = records.predicted_label.cpu().numpy()
+    columns["margin"] = records.margin.cpu().numpy()
+    columns["predicted_label"] = records.predicted_label.int().cpu().numpy()
     columns["suggested_label"] = records.suggested_label.cpu().numpy()
     columns["support"] = records.suggested_share.cpu().numpy()
     buffer = pa.BufferOutputStream()

@@ -16,7 +16,7 @@ from mentornet.audit import class_table, cleaning, rank, report, transitions, wr
 from mentornet.data import load_digits
 from mentornet.metrics import auroc
 from mentornet.randomness import generator
-from mentornet.records import MOST, Records, late_mean, margins_of
+from mentornet.records import MOST, Records, margins_of, weighed_mean
 
 
 def noisy(count: int = 400, epochs: int = 10, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -82,16 +82,32 @@ def test_near_ties_are_ambiguous_not_wrong() -> None:
     assert ranking.is_issue.tolist() == [False, False, True, False]
 
 
-def test_late_margins_count_more() -> None:
-    records = Records(2, labels=True)
-    both, label = torch.tensor([0, 1]), torch.tensor([0, 0])
-    for epoch, margins in enumerate(([9.0, -1.0], [-1.0, 9.0])):
-        records.add(both, torch.ones(2), None, label, label, epoch, torch.tensor(margins))
-    found = rank(records).evidence.margin
-    assert found.tolist() == pytest.approx(
-        [(MOST - 2**0.75) / (1 + 2**0.75), (-1 + 2**0.75 * MOST) / (1 + 2**0.75)]
-    )
-    assert late_mean(torch.zeros(1), torch.zeros(1, dtype=torch.int16)).isnan().all()
+def test_margins_count_by_what_the_student_knew() -> None:
+    draw = generator(2)
+    margins = torch.randn(30, 4, generator=draw) + torch.arange(30)[:, None] / 5
+    index = [torch.randperm(9, generator=draw)[:4] for _ in range(30)]
+    records = Records(9, labels=True)
+    label, nothing = torch.zeros(4, dtype=torch.long), torch.ones(4)
+    right = seen = 0.0
+    sums, weights = [0.0] * 9, [0.0] * 9
+    for step in range(30):
+        records.add(index[step], nothing, None, label, label, step, margins[step])
+        right = right * 1000 / 1004 + sum(margin > 0 for margin in margins[step].tolist())
+        seen = seen * 1000 / 1004 + 4
+        for sample, margin in zip(index[step].tolist(), margins[step].tolist(), strict=True):
+            sums[sample] += (right / seen) ** 8 * min(margin, MOST)
+            weights[sample] += (right / seen) ** 8
+    wanted = [total / weight for total, weight in zip(sums, weights, strict=True)]
+    assert rank(records).evidence.margin.tolist() == pytest.approx(wanted, rel=1e-4)
+    assert weighed_mean(torch.zeros(1), torch.zeros(1)).isnan().all()
+
+
+def test_losses_of_epochs_count_by_what_the_student_knew() -> None:
+    odds = np.array([[-1.0, 2.0, 3.0], [-2.0, -1.0, 2.0], [1.0, 3.0, -1.0], [-1.0, 1.0, 1.0]])
+    table = pd.DataFrame({"given_label": [0, 1, 0, 1], "loss": list(np.log1p(np.exp(-odds)))})
+    weight = np.array([1 / 4, 3 / 4, 3 / 4]) ** 8
+    wanted = (odds * weight).sum(1) / weight.sum()
+    assert rank(table).evidence.margin.tolist() == pytest.approx(wanted.tolist(), rel=1e-4)
 
 
 def test_margins_are_of_the_given_label_over_the_best_other() -> None:

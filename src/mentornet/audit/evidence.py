@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from mentornet.errors import MentorNetError
-from mentornet.records import Records, late_mean, late_weight, log_odds, read_records
+from mentornet.records import Records, log_odds, read_records, skill_weight, weighed_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +103,7 @@ def _from_records(records: Records) -> Evidence:
     every = Evidence(
         index=np.arange(len(met)),
         given_label=column["given_label"],
-        margin=late_mean(records.margin_sum, records.seen).cpu().numpy(),
+        margin=records.margin.cpu().numpy(),
         suggested_label=column["votes"][:, 0],
         support=np.where(column["votes"][:, 0] < 0, np.nan, records.suggested_share.cpu().numpy()),
         mean_weight=column["weight_sum"] / times,
@@ -156,10 +156,12 @@ def _losses(table: pd.DataFrame, count: int) -> tuple[Floats, Floats]:
             ) from None
         losses = losses.reshape(count, -1)
         seen = np.isfinite(losses)
-        times = seen.cumsum(1)
-        weight = late_weight(torch.from_numpy(times)).numpy()
-        total = np.where(seen, weight * _log_odds(np.where(seen, losses, 0)), 0).sum(1)
-        found = late_mean(torch.from_numpy(total), torch.from_numpy(times[:, -1])).numpy()
+        margins = _log_odds(np.where(seen, losses, 0))
+        preferred = ((margins > 0) & seen).sum(0) / np.maximum(seen.sum(0), 1)
+        weight = seen * skill_weight(torch.from_numpy(preferred)).numpy()
+        found = weighed_mean(
+            torch.from_numpy((weight * margins).sum(1)), torch.from_numpy(weight.sum(1))
+        ).numpy()
     elif "mean_loss" in table:
         found = _log_odds(_real(table, "mean_loss"))
     if "margin" in table:

@@ -21,7 +21,7 @@ from mentornet.data.progress import Progress
 from mentornet.data.shards import has_shards
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
-from mentornet.records import late_mean, late_support
+from mentornet.records import late_support, weighed_mean
 from mentornet.training.audit_contents import curves_of, pictures_of, surfaces_of
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run_folder import RunFolder
@@ -122,7 +122,7 @@ def _evidence(folder: RunFolder) -> tuple[Evidence, list[str]]:
     if state is not None:
         kept, done = state["records"], max(int(state["epochs_done"]), 1)
         columns["mean_weight"] = (kept["weight_sum"] / done).numpy()
-        columns["margin"] = late_mean(kept["margin_sum"], kept["seen"]).numpy()
+        columns["margin"] = weighed_mean(kept["margin_sum"], kept["margin_weight"]).numpy()
         columns["suggested_label"] = kept["votes"][:, 0].numpy()
         columns["support"] = late_support(kept["support"][:, 0], kept["seen"]).numpy()
         for name in ("learned_epoch", "forgotten"):
