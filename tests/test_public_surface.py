@@ -38,7 +38,7 @@ TRAIN = {
     "student": "student width depth dropout",
     "method": "method set",
     "optimiser": "epochs steps batch_size learning_rate schedule warm_up drops momentum nesterov "
-    "weight_decay augment padding accumulate",
+    "weight_decay augment padding accumulate evaluate_every",
     "machine": "accelerator precision channels_last compile workers checkpoint_seconds tensorboard",
 }
 

@@ -175,6 +175,9 @@ class OptimiserConfig:
     """Work through each batch in this many parts, for less memory: --batch-size 512 --accumulate 4
     holds what 128 images need; by default in one."""
 
+    evaluate_every: int = 1
+    """Judge the student after every so many epochs, and after the last."""
+
 
 @dataclass(frozen=True)
 class MachineConfig:
@@ -226,6 +229,7 @@ class TrainConfig:
             ("steps", optimiser.steps, 1),
             ("batch-size", optimiser.batch_size, 1),
             ("accumulate", optimiser.accumulate, 1),
+            ("evaluate-every", optimiser.evaluate_every, 1),
             ("padding", optimiser.padding, 0),
             ("image-size", self.files.image_size, 1),
             ("limit", self.files.limit, 2),

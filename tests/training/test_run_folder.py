@@ -13,10 +13,13 @@ import torch
 
 from mentornet.config import read_config
 from mentornet.errors import MentorNetError
+from mentornet.experiments.curves import draw_comparison, draw_run
+from mentornet.experiments.style import save
 from mentornet.mentors import load_mentor
 from mentornet.metrics import auroc
 from mentornet.records import read_records
 from mentornet.training import DivergedError, RunFolder, Trainer, load_student, predict, train
+from mentornet.training.audit_contents import curves_of
 from tests.training.runs import prepared, small
 
 
@@ -41,6 +44,21 @@ def test_what_is_in_it(tmp_path: Path) -> None:
     assert read_config(run.config).optimiser.epochs == 6
     assert all(load_mentor(folder).config.history == 2 for folder in run.mentors.iterdir())
     assert any((tmp_path / "tensorboard").iterdir())
+
+
+def test_it_can_be_judged_less_often(tmp_path: Path) -> None:
+    often = train(small(epochs=5), tmp_path / "often")
+    seldom = train(small(epochs=5, evaluate_every=2), tmp_path / "seldom")
+    rows, few = (RunFolder(tmp_path / name).read_metrics() for name in ("often", "seldom"))
+    looks = {row["epoch"]: row["test_accuracy"] for row in few if "test_accuracy" in row}
+    assert looks == {epoch: rows[epoch - 1]["test_accuracy"] for epoch in (2, 4, 5)}
+    assert seldom["accuracy_last"] == often["accuracy_last"]
+    assert seldom["accuracy_best"] == max(looks.values())
+    save(draw_run(few, seldom), tmp_path / "curves")
+    save(draw_comparison({"PD": few}, "now and then"), tmp_path / "compared")
+    accuracy = next(curve for curve in curves_of(few) if "test" in curve.name).values
+    assert accuracy[[1, 3, 4]].tolist() == list(looks.values())
+    assert accuracy[2] == pytest.approx((looks[2] + looks[4]) / 2)
 
 
 def test_the_labels_that_were_trained_on_are_stored(tmp_path: Path) -> None:

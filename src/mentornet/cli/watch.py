@@ -43,7 +43,7 @@ class RunWatch(Observer):
         )
         self._steps: Any = None
         self._files: dict[str, Any] = {}
-        self._accuracy = ""
+        self._accuracy = self._judged = ""
 
     def __enter__(self) -> RunWatch:
         self.progress.start()
@@ -70,11 +70,14 @@ class RunWatch(Observer):
         self.progress.update(self._steps, completed=figures.done, figures=line)
 
     def epoch(self, row: Mapping[str, Any]) -> None:
-        self._accuracy = f"  data used {row['data_used']:.0%}  accuracy {row['test_accuracy']:.1%}"
+        if "test_accuracy" in row:  # not after every epoch, if --evaluate-every says so
+            self._judged = f"accuracy {row['test_accuracy']:.1%}"
+        self._accuracy = f"  data used {row['data_used']:.0%}  {self._judged}"
         if not self.progress.console.is_terminal:
+            judged = f"{self._judged}, " if "test_accuracy" in row else ""
             self.note(
-                f"epoch {row['epoch']}: loss {row['train_loss']:.3f}, "
-                f"accuracy {row['test_accuracy']:.1%}, mean v {row['mean_weight']:.2f}, "
+                f"epoch {row['epoch']}: loss {row['train_loss']:.3f}, {judged}"
+                f"mean v {row['mean_weight']:.2f}, "
                 f"data used {row['data_used']:.0%}, {row['images_per_second']:.0f} images/s"
             )
 

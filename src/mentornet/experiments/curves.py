@@ -50,7 +50,7 @@ def draw_comparison(runs: Mapping[str, Rows], title: str) -> Figure:
         axes = drawn.subplots()
         for place, (name, rows) in enumerate(runs.items()):
             axes.plot(
-                [row["epoch"] for row in rows], [row["test_accuracy"] for row in rows],
+                *_points(rows, "test_accuracy"),
                 label=f"{name}: {rows[-1]['test_accuracy']:.1%} at the end",
                 color=COLOURS[place % len(COLOURS)], linestyle=LINES[place % len(LINES)],
             )  # fmt: skip
@@ -60,9 +60,14 @@ def draw_comparison(runs: Mapping[str, Rows], title: str) -> Figure:
 
 
 def _lines(axes: Axes, rows: Rows, columns: Mapping[str, str]) -> None:
-    epochs = [row["epoch"] for row in rows]
     for place, (column, label) in enumerate(columns.items()):
-        if column in rows[0]:
-            values = [row[column] for row in rows]
-            axes.plot(epochs, values, label=label, color=COLOURS[place], linestyle=LINES[place])
+        if column in rows[-1]:
+            points = _points(rows, column)
+            axes.plot(*points, label=label, color=COLOURS[place], linestyle=LINES[place])
     axes.legend(loc="lower right")
+
+
+def _points(rows: Rows, column: str) -> tuple[list[int], list[float]]:
+    """The epochs of which it is known, and what it was."""
+    known = [row for row in rows if column in row]
+    return [row["epoch"] for row in known], [row[column] for row in known]

@@ -16,7 +16,8 @@ def draw_errors(curves: Mapping[str, Mapping[str, Sequence[Any]]], title: str) -
     """On the left the error on clean test images, on the right that on the given labels.
 
     Args:
-        curves: by method; `step`, `test_accuracy` and `train_accuracy`, an epoch each.
+        curves: by method; `step`, `test_accuracy` and `train_accuracy`, an epoch each, None where
+            nobody looked.
         title: what was trained on what.
     """
     with look():
@@ -24,8 +25,10 @@ def draw_errors(curves: Mapping[str, Mapping[str, Sequence[Any]]], title: str) -
         axes = drawn.subplots(1, 2)
         for place, (name, curve) in enumerate(curves.items()):
             for panel, key in zip(axes, ("test_accuracy", "train_accuracy"), strict=True):
+                known = [place for place, value in enumerate(curve[key]) if value is not None]
                 panel.plot(
-                    curve["step"], [1 - value for value in curve[key]], label=name,
+                    [curve["step"][place] for place in known],
+                    [1 - curve[key][place] for place in known], label=name,
                     color=COLOURS[place % len(COLOURS)], linestyle=LINES[place % len(LINES)],
                 )  # fmt: skip
         axes[0].set(title="Test error, clean labels", xlabel="step", ylim=(0, 1))

@@ -72,7 +72,7 @@ def make_run(run: Run, folder: str | Path, *, parent: int | None = None) -> dict
         result = {
             "run": {name: summary[name] for name in (*_KEPT, *_ALSO) if name in summary},
             "train_accuracy": rows[-1]["train_accuracy"],
-            "curve": {name: [row[name] for row in rows] for name in _CURVE if name in rows[0]},
+            "curve": {name: [row.get(name) for row in rows] for name in _CURVE if name in rows[-1]},
             "tried": tried,
             "config": to_toml(read_config(RunFolder(out).config)),
             "conditions": conditions(),

@@ -34,12 +34,14 @@ _SIDE = 31  # points along each axis of a surface
 
 
 def curves_of(rows: list[dict[str, Any]]) -> list[Curve]:
-    """The training curves, from a run's metrics."""
-    return [
-        Curve(title, np.array([row.get(name, np.nan) for row in rows], np.float64))
-        for name, title in _CURVES.items()
-        if rows and name in rows[-1]
-    ]
+    """The training curves, from a run's metrics; straight lines between the epochs of two looks."""
+    curves = []
+    for name, title in _CURVES.items():
+        known = [(row["epoch"], row[name]) for row in rows if name in row]
+        if known:
+            epochs, values = zip(*known, strict=True)
+            curves.append(Curve(title, np.interp([row["epoch"] for row in rows], epochs, values)))
+    return curves
 
 
 def pictures_of(images: Images, samples: Tensor | None = None) -> Pictures:

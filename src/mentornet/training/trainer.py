@@ -218,7 +218,7 @@ class Trainer:
         """
         started = time.perf_counter()
         self.epochs_done += 1
-        row = self._judge_all()
+        row = self._known()
         if self.run is not None:
             self.records.save_losses(self.run.trajectories, self.epochs_done - 1)
             self.run.write_mentors(self.supervision.learned())
@@ -234,14 +234,8 @@ class Trainer:
             self.run.write_metrics(self.metrics)
         return row
 
-    def _judge_all(self) -> dict[str, Any]:
-        """What is known after the epoch; the student is kept if it is the best so far."""
-        tested, validation = self.evaluate(self.prepared.test), self.prepared.validation
-        judged = tested.accuracy if validation is None else self.evaluate(validation).accuracy
-        if judged > self.best_judged:
-            self.best_judged, self.best_accuracy = judged, tested.accuracy
-            self.best_epoch = self.epochs_done
-            self._best = _copy(answering(self.module).state_dict())
+    def _known(self) -> dict[str, Any]:
+        """What is known after the epoch."""
         records = self.records
         row: dict[str, Any] = {
             "epoch": self.epochs_done,
@@ -251,15 +245,28 @@ class Trainer:
             "train_accuracy": records.fits.float().mean().item(),
             "mean_weight": records.weight.mean().item(),
             "data_used": (records.weight >= 0.5).float().mean().item(),
-            **tested.named("test"),
-            **{name: float(value) for name, value in self.supervision.figures().items()},
         }
+        every = self.config.optimiser.evaluate_every
+        if self.epochs_done % every == 0 or self.epochs_done == self.epochs:
+            row |= self._judged()
+        row |= {name: float(value) for name, value in self.supervision.figures().items()}
+        found = self.weight_auroc
+        return row if found is None else {**row, "weight_auroc": found}
+
+    def _judged(self) -> dict[str, float]:
+        """How good the student is; it is kept if it is the best so far."""
+        tested, validation = self.evaluate(self.prepared.test), self.prepared.validation
+        judged = tested.accuracy if validation is None else self.evaluate(validation).accuracy
+        if judged > self.best_judged:
+            self.best_judged, self.best_accuracy = judged, tested.accuracy
+            self.best_epoch = self.epochs_done
+            self._best = _copy(answering(self.module).state_dict())
+        row = tested.named("test")
         if validation is not None:
             row["validation_accuracy"] = judged
         for name, images in self.prepared.further.items():
             row |= self.evaluate(images).named(name)
-        found = self.weight_auroc
-        return row if found is None else {**row, "weight_auroc": found}
+        return row
 
     def _unreadable(self) -> list[str]:
         """A line on images that could not be decoded, where there are more than before."""
