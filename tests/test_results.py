@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.audit_accuracy import CASES as AUDITED
 from benchmarks.audit_accuracy import markdown as audit_markdown
 from benchmarks.audit_accuracy import stored as audit_results
 from benchmarks.drop_in_accuracy import RESULT as ACCURACY
@@ -109,6 +110,7 @@ def test_numbers_in_the_page_come_from_the_files() -> None:
 
 
 def test_the_table_of_the_audit() -> None:
+    assert [result["case"] for result in audit_results()] == [case.name for case in AUDITED]
     assert audit_markdown(audit_results()).strip() in block("docs/audit.md", "audit")
 
 
@@ -132,9 +134,14 @@ def test_the_number_of_wrong_labels(result: dict[str, Any]) -> None:
 def test_the_table_of_large_data() -> None:
     view = read_json(ROOT / "results/bench/view_cost.json")
     many = read_json(ROOT / "results/bench/many_samples.json")
+    shared = read_json(ROOT / "results/bench/sharing_cost.json")
+    half, whole = (shared[f"batch_{size}"] for size in (256, 512))
     table = block("docs/many_machines.md", "large")
     for text in (
         f"| {view['view_ratio'][0]:.2f} times the images a second | 0.9 |",
+        f"| {whole['faster'][0]:.2f} times the images a second | 1.8 |",
+        f"| {half['faster'][0]:.2f} times the images a second | |",
+        f"| {100 * max(half['exchange'][0], whole['exchange'][0]):.1f} % of a step | 2 % |",
         f"| {many['step_ratio'][0]:.2f} of the time | 1.05 |",
         f"| {many['bytes_a_sample']:.0f} bytes | 64 |",
         f"| {many['start_seconds']:.1f} s | 30 s |",
@@ -143,3 +150,4 @@ def test_the_table_of_large_data() -> None:
         assert text in table
     assert view["holds"]
     assert many["holds"]
+    assert shared["holds"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "MOST", "Records", "late_support", "log_odds", "margins_of", "read_records", "skill_weight",
+    "MOST", "Records", "firmness", "late_support", "log_odds", "margins_of", "read_records",
     "weighed_mean", "write_records",
 ]  # fmt: skip
 
@@ -29,8 +29,9 @@ MOST = 4.0
 """Margins above this count as this: how well a label is known by heart says no more."""
 
 _LATE = 0.2  # the weight of the last prediction among all
-_SKILL_OVER = 1000  # samples, about, that the student's skill is measured on
-_LEAST_SKILL = 0.01  # so that a sample that was seen has a margin
+_OVER = 1000  # samples, about, that the firmness of opinions is measured on
+_PRIOR = 10  # samples, before any is seen
+_LEAST = 1e-20  # so that a sample that was seen has a margin
 
 
 def log_odds(loss: Tensor) -> Tensor:
@@ -65,16 +66,26 @@ def weighed_mean(total: Tensor, weight: Tensor) -> Tensor:
     return torch.where(weight > 0, total / weight, torch.nan)
 
 
-def skill_weight(skill: Tensor) -> Tensor:
-    """s⁸, by which a margin counts, s being the share of given labels that the student preferred.
+def firmness(same: Tensor, met: Tensor, against_same: Tensor, against: Tensor) -> Tensor:
+    """c⁸ d², by which a margin counts: how firmly the student holds its opinions at that time.
 
-    A student that gets nine per cent more of them right says twice as much; once it gets no better,
-    all its margins count the same.
+    c is the share of predictions that are what they were when the sample was last seen; d the same
+    of those that are against the given label. While the student learns, c rises, and later margins
+    say more. When it begins to learn wrong labels by heart, what is against them gives way, so d
+    falls, and they say less.
 
-    >>> skill_weight(torch.tensor([0.5, 0.545])) * 2**8
-    tensor([1.0000, 1.9926])
+    Args:
+        same: how many predictions are as before.
+        met: of how many.
+        against_same: how many that are against the given label are as before.
+        against: of how many; where these are few, d is drawn towards c.
+
+    >>> firmness(*torch.tensor([90.0, 90.0, 0.0, 0.0]))  # c = d = 0.9: at first ten count as no
+    tensor(0.3487)
     """
-    return skill.clamp(min=_LEAST_SKILL) ** 8
+    constant = same / (met + _PRIOR)
+    opposed = (against_same + _PRIOR * constant) / (against + _PRIOR)
+    return (constant**8 * opposed**2).clamp(min=_LEAST)
 
 
 def late_support(support: Tensor, seen: Tensor) -> Tensor:
@@ -98,8 +109,8 @@ class Records(nn.Module):
         weight_sum: Σ v over the epochs so far.
         given_label: as it was last said to be, −1 before; where `labels` are kept.
         margin_sum: Σ w m over all the times that it was seen, m being the margin of the given
-            label, at most `MOST`, and w how much the student knew (`skill_weight`); what was no
-            number is left out.
+            label, at most `MOST`, and w how firm the student was (`firmness`); what was no number
+            is left out.
         margin_weight: Σ w.
         seen: how often that was.
         predicted_label: by the student, when it was last seen; −1 before.
@@ -108,8 +119,7 @@ class Records(nn.Module):
             moving average that starts at 0 (`late_support` undoes that).
         learned_epoch: the first epoch, from 1, that predicted the given label; 0: never.
         forgotten: how often the prediction was the given label in one epoch and not in the next.
-        skill: of the last thousand samples, how many given labels were preferred and how many
-            there were, `(2,)`.
+        opinions: what `firmness` takes, `(4,)`, older samples fading.
     """
 
     loss: Tensor
@@ -125,7 +135,7 @@ class Records(nn.Module):
     learned_epoch: Tensor
     forgotten: Tensor
     fits: Tensor
-    skill: Tensor
+    opinions: Tensor
 
     def __init__(
         self,
@@ -153,7 +163,7 @@ class Records(nn.Module):
         self.register_buffer("learned_epoch", whole.short())
         self.register_buffer("forgotten", whole.short())
         self.register_buffer("fits", whole.bool())
-        self.register_buffer("skill", torch.zeros(2, device=device))
+        self.register_buffer("opinions", torch.zeros(4, device=device))
 
     @property
     def bytes_per_sample(self) -> float:
@@ -183,7 +193,7 @@ class Records(nn.Module):
             margins = log_odds(losses)
         margins = margins.detach().float().clamp(max=MOST)
         known = losses.isfinite() & margins.isfinite()
-        weight = self._learned(margins, known) * known
+        weight = self._firmness(index, predicted_label, given_label) * known
         self._put(
             "margin_sum", index, self.margin_sum[index] + weight * margins.nan_to_num(0, 0, 0)
         )
@@ -202,13 +212,15 @@ class Records(nn.Module):
         self._put("predicted_label", index, predicted_label)
         self._vote(index, predicted_label)
 
-    def _learned(self, margins: Tensor, known: Tensor) -> Tensor:
-        """By how much the margins of a batch count, a scalar."""
-        now = torch.stack([((margins > 0) & known).sum(), known.sum()]).float()
-        fades = _SKILL_OVER / (_SKILL_OVER + len(margins))
-        skill = self.skill.float() * fades + now
-        self.skill = skill.to(self.skill.dtype)
-        return skill_weight(skill[0] / skill[1].clamp(min=1))
+    def _firmness(self, index: Tensor, predicted: Tensor, given: Tensor) -> Tensor:
+        """By how much the margins of this batch count, a scalar; it counts the batch in."""
+        before = self.predicted_label[index]
+        met = (before >= 0) & (predicted >= 0)
+        same, against = met & (before == predicted), met & (predicted != given)
+        now = torch.stack([part.sum() for part in (same, met, same & against, against)]).float()
+        opinions = self.opinions.float() * (_OVER / (_OVER + len(index))) + now
+        self.opinions = opinions.to(self.opinions.dtype)
+        return firmness(*opinions)
 
     def _vote(self, index: Tensor, predicted: Tensor) -> None:
         """S ← (1 − a) s for both classes that are remembered, and a more for the one predicted.
@@ -272,7 +284,7 @@ def write_records(
     Columns: `index` (0, 1, … if it is not given), `path` where samples have one, `given_label`,
     `true_label` where it is known, `loss` (the E losses), `mean_weight`, `last_weight`,
     `learned_epoch` (from 1; 0: never), `forgotten`, `margin` (of the given label, counting by how
-    much the student knew), `predicted_label` (the last), `suggested_label` and `support` (of late).
+    firm the student was), `predicted_label` (the last), `suggested_label` and `support` (of late).
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

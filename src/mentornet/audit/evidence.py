@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from mentornet.errors import MentorNetError
-from mentornet.records import Records, log_odds, read_records, skill_weight, weighed_mean
+from mentornet.records import Records, firmness, log_odds, read_records, weighed_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +33,8 @@ class Evidence:
     Attributes:
         index: the id of each.
         given_label: a class number, right or wrong.
-        margin: of the given label over the others, late times counting more (`Records`); where
-            only losses are known, its log-odds. NaN if it never was seen.
+        margin: of the given label over the others, counting by how firm the student was
+            (`Records`); where only losses are known, its log-odds. NaN if it never was seen.
         suggested_label: what the student mostly predicted of late; −1 where that is not known.
         support: the share of those predictions; NaN where it is not known.
         mean_weight: mean v; NaN where it is not known.
@@ -157,8 +157,7 @@ def _losses(table: pd.DataFrame, count: int) -> tuple[Floats, Floats]:
         losses = losses.reshape(count, -1)
         seen = np.isfinite(losses)
         margins = _log_odds(np.where(seen, losses, 0))
-        preferred = ((margins > 0) & seen).sum(0) / np.maximum(seen.sum(0), 1)
-        weight = seen * skill_weight(torch.from_numpy(preferred)).numpy()
+        weight = seen * _firmness(margins > 0, seen)
         found = weighed_mean(
             torch.from_numpy((weight * margins).sum(1)), torch.from_numpy(weight.sum(1))
         ).numpy()
@@ -169,6 +168,16 @@ def _losses(table: pd.DataFrame, count: int) -> tuple[Floats, Floats]:
     if found is None:
         raise MentorNetError("the records need a column loss (a list a sample) or mean_loss")
     return losses, found
+
+
+def _firmness(fits: NDArray[np.bool_], seen: NDArray[np.bool_]) -> Floats:
+    """The weight of each epoch, `(E,)`; a side of p = ½ stands for the class predicted."""
+    met = np.zeros_like(seen)
+    met[:, 1:] = seen[:, 1:] & seen[:, :-1]
+    same = met.copy()
+    same[:, 1:] &= fits[:, 1:] == fits[:, :-1]
+    counts = (part.sum(0) for part in (same, met, same & ~fits, met & ~fits))
+    return firmness(*(torch.from_numpy(count).double() for count in counts)).numpy()
 
 
 def _log_odds(loss: Floats) -> Floats:

@@ -1,13 +1,12 @@
 """Which labels are wrong, worst first, and how many.
 
 A label is judged by its margin all through training: by how much the student preferred it to the
-best other class, m = Σ s⁸ mₜ / Σ s⁸, each mₜ at most 4, where s is the share of given labels that
-the student preferred at that time. A right label is learned early, as other samples of its class
-teach it; a wrong one goes against all that they teach, so it is learned late or, once the mentor
-leaves it out, never. The average needs no threshold on a single epoch and forgives a bad one. A
-student that is still learning says less than it will later, hence s; one that has learned all it
-can only learns wrong labels by heart, so its later epochs count no more than the others. Beyond 4 a
-margin only says how often its sample was seen.
+best other class, m = Σ w mₜ / Σ w, each mₜ at most 4. A right label is learned early, as other
+samples of its class teach it; a wrong one goes against all that they teach, so it is learned late
+or, once the mentor leaves it out, never. The average needs no threshold on a single epoch and
+forgives a bad one. w is how firmly the student holds its opinions at that time (`firmness`): they
+are still loose early on, and when it comes to learn wrong labels by heart, those against them give
+way. Beyond 4 a margin only says how often its sample was seen.
 """
 
 from __future__ import annotations
