@@ -207,7 +207,8 @@ def stored() -> list[dict[str, Any]]:
         if all(path.exists() for path in paths):
             ours, theirs = (read_json(path) for path in paths)
             ratio = ours["seconds"] / theirs["seconds"]
-            results.append({**theirs, **ours, "time_ratio": ratio})
+            apart = {"conditions_crossed": theirs["conditions"], "time_ratio": ratio}
+            results.append({**theirs, **ours, **apart})
     return results
 
 

@@ -176,7 +176,7 @@ class OptimiserConfig:
     holds what 128 images need; by default in one."""
 
     evaluate_every: int = 1
-    """Judge the student after every so many epochs, and after the last."""
+    """Judge the student after every so many epochs, and after the last; the best is of these."""
 
 
 @dataclass(frozen=True)

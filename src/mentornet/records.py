@@ -7,6 +7,7 @@ ends. Shapes: N samples, E epochs.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "MOST", "Records", "firmness", "late_support", "log_odds", "margins_of", "read_records",
-    "weighed_mean", "write_records",
+    "MOST", "Records", "check_records", "firmness", "late_support", "log_odds", "margins_of",
+    "read_records", "weighed_mean", "write_records",
 ]  # fmt: skip
 
 MOST = 4.0
@@ -266,6 +267,16 @@ class Records(nn.Module):
     def save_losses(self, folder: Path, epoch: int) -> None:
         """Keep the losses of the epoch that has ended."""
         write_bytes(_losses_file(folder, epoch), self.loss.cpu().numpy().tobytes())
+
+
+def check_records(state: Mapping[str, Tensor]) -> None:
+    """Raise if this is what a version with other records has saved."""
+    missing = Records(1).state_dict().keys() - state.keys()
+    if missing:
+        raise MentorNetError(
+            f"the run was begun by an earlier version, which kept no {sorted(missing)[0]} of its "
+            "samples; start it again"
+        )
 
 
 def write_records(

@@ -55,6 +55,14 @@ def test_train_says_what_came_of_it(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert {"curves.png", "curves.svg"} <= {path.name for path in out.iterdir()}
 
 
+def test_an_epoch_that_nobody_judges_has_no_accuracy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(train(tmp_path / "run", "--evaluate-every", "2")) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("epoch ")]
+    assert ["accuracy" in line for line in lines] == [False, True]
+
+
 def test_a_config_makes_the_same_run(tmp_path: Path) -> None:
     words = ("--noise", "uniform:0.4", "--method", "reed-soft", "--set", "beta=0.9")
     assert main(train(tmp_path / "one", *words)) == 0
@@ -178,6 +186,7 @@ MISTAKES = {
     "noise form": (["--noise", "0.4"], "noise must look like"),
     "batch": (["--batch-size", "5000"], "batch-size must be at most the 128 training images, got 5000"),
     "epochs": (["--epochs", "0"], "epochs must be ≥ 1, got 0"),
+    "evaluate-every": (["--evaluate-every", "0"], "evaluate-every must be ≥ 1, got 0"),
     "method": (["--method", "mentornet-ddd"], "did you mean 'mentornet-dd'"),
     "setting": (["--method", "mentornet-pd", "--set", "percentil=0.5"], "did you mean 'percentile'"),
     "setting form": (["--set", "0.5"], "a setting must look like"),

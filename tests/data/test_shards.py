@@ -189,6 +189,18 @@ def test_what_is_held_out_of_the_tars_of_others_has_its_true_labels(tmp_path: Pa
     assert sorted(splits.train.given_label.tolist()) == [0, 0, 1, 1]
 
 
+def test_images_of_others_to_judge_by_have_their_true_labels(tmp_path: Path) -> None:
+    for part in ("train", "test"):
+        members: dict[str, bytes] = {}
+        for number in range(4):
+            about = f'{{"given_label": {number % 2}, "true_label": {1 - number % 2}}}'
+            members |= {f"s{number}.jpg": jpeg(0, number), f"s{number}.json": about.encode()}
+        write_tar(tmp_path / f"{part}-0.tar", members)
+    splits = load_data(f"{tmp_path}", size=32)
+    assert splits.train.given_label.tolist() == [0, 1, 0, 1]
+    assert splits.test.given_label.tolist() == [1, 0, 1, 0]
+
+
 BAD_TARS: list[tuple[dict[str, bytes], str]] = [
     ({"../../etc/x.jpg": b"1", "../../etc/x.cls": b"1"}, "leads out of its folder"),
     ({"/etc/x.jpg": b"1"}, "leads out of its folder"),

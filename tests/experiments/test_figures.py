@@ -10,6 +10,7 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 from mentornet import CURRICULA, Mentor, make_curriculum
 from mentornet.experiments.curriculum_figure import draw_curriculum
+from mentornet.experiments.error_figure import draw_errors
 from mentornet.experiments.style import save
 from mentornet.experiments.table6 import Cell, cells
 from mentornet.experiments.table6_figures import draw_architectures, draw_objectives
@@ -27,6 +28,16 @@ def test_a_surface_an_epoch_and_the_implied_loss(name: str) -> None:
     labels = [str(line.get_label()) for line in implied.get_lines()]
     assert [label.split(" ")[0] for label in labels[:3]] == ["cross-entropy", "Huber", "log-sum"]
     assert len(labels) == 3 + len(titles)
+
+
+def test_errors_are_drawn_where_somebody_looked() -> None:
+    curve: dict[str, list[float | None]] = {
+        "step": [10, 20, 30], "test_accuracy": [None, 0.5, 0.75], "train_accuracy": [0.1, 0.2, 0.4],
+    }  # fmt: skip
+    left, right = draw_errors({"PD": curve}, "digits").axes
+    points = [np.asarray(axes.get_lines()[0].get_xydata()) for axes in (left, right)]
+    assert points[0].tolist() == [[20, 0.5], [30, 0.25]]
+    assert points[1] == pytest.approx(np.array([[10, 0.9], [20, 0.8], [30, 0.6]]))
 
 
 def test_a_mentor_can_be_drawn() -> None:

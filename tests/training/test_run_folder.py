@@ -57,6 +57,7 @@ def test_it_can_be_judged_less_often(tmp_path: Path) -> None:
     save(draw_run(few, seldom), tmp_path / "curves")
     save(draw_comparison({"PD": few}, "now and then"), tmp_path / "compared")
     accuracy = next(curve for curve in curves_of(few) if "test" in curve.name).values
+    assert np.isnan(accuracy[0])  # nobody has looked yet
     assert accuracy[[1, 3, 4]].tolist() == list(looks.values())
     assert accuracy[2] == pytest.approx((looks[2] + looks[4]) / 2)
 
@@ -107,6 +108,29 @@ def test_no_number_stops_the_run_and_poisons_nothing(tmp_path: Path) -> None:
     for path in run.checkpoints.paths():
         state = torch.load(path, weights_only=True)
         assert all(value.isfinite().all() for value in state["student"].values())
+
+
+def test_a_student_spoilt_by_the_last_step_of_an_epoch_is_not_saved(tmp_path: Path) -> None:
+    """Not even where nobody judges it then."""
+    trainer = Trainer(prepared("mentornet-pd", evaluate_every=6), RunFolder(tmp_path))
+    step = trainer.step
+
+    def poisoned(batch, epoch):  # type: ignore[no-untyped-def]
+        step(batch, epoch)
+        if trainer.steps_done == 12:
+            next(trainer.module.parameters()).data.fill_(float("nan"))
+
+    trainer.step = poisoned  # type: ignore[method-assign]
+    with pytest.raises(DivergedError, match=r"step 12 of 36; the last good checkpoint is .*0001-"):
+        trainer.fit()
+
+
+def test_a_run_of_an_earlier_version_is_told_from_one_of_this(tmp_path: Path) -> None:
+    trainer = Trainer(prepared("mentornet-pd"))
+    state = trainer.state_dict()
+    del state["records"]["margin_weight"]
+    with pytest.raises(MentorNetError, match="earlier version, which kept no margin_weight"):
+        trainer.load_state_dict(state)
 
 
 def test_no_number_names_the_last_good_checkpoint(tmp_path: Path) -> None:

@@ -25,10 +25,13 @@ def draw_errors(curves: Mapping[str, Mapping[str, Sequence[Any]]], title: str) -
         axes = drawn.subplots(1, 2)
         for place, (name, curve) in enumerate(curves.items()):
             for panel, key in zip(axes, ("test_accuracy", "train_accuracy"), strict=True):
-                known = [place for place, value in enumerate(curve[key]) if value is not None]
+                points = [
+                    (step, 1 - value)
+                    for step, value in zip(curve["step"], curve[key], strict=True)
+                    if value is not None
+                ]
                 panel.plot(
-                    [curve["step"][place] for place in known],
-                    [1 - curve[key][place] for place in known], label=name,
+                    *zip(*points, strict=True), label=name,
                     color=COLOURS[place % len(COLOURS)], linestyle=LINES[place % len(LINES)],
                 )  # fmt: skip
         axes[0].set(title="Test error, clean labels", xlabel="step", ylim=(0, 1))

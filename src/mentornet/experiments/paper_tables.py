@@ -4,7 +4,7 @@ At paper scale everything is as App. E gives it. At small scale noise, methods a
 the rest shrinks or follows from it: the fast student at half its width, 10,000 images, 40 epochs on
 a cosine schedule, 2 pixels of padding, 1,000 verified samples; SPADE burns in for a tenth of
 training without dropping, judges by the average of a sample's losses, and DD's mentor is learned 17
-times.
+times. The student is judged after every fourth epoch, so the best epoch is the best of ten.
 """
 
 from __future__ import annotations

@@ -18,10 +18,11 @@ with its config, seed, commit and machine. `make benchmark` makes the runs, and 
 stopped; `mentornet reproduce NAME --out results/benchmark` makes one table.
 
 How to read it: accuracy on clean test images in percent, **last epoch first**, with the range over
-the seeds in brackets, then the best epoch, which nobody without clean test labels could have
-picked. Uniform noise replaces a label by any class, the true one included (the paper's
-definition), so of a fraction p = 0.4 on ten classes 36 % of the labels are wrong; symmetric noise,
-as others define it, would make it 40 %. Everything runs on the same student, images and steps.
+the seeds in brackets, then the best epoch of every fourth, which nobody without clean test labels
+could have picked (early stopping picks among all, by noisy labels). Uniform noise replaces a label
+by any class, the true one included (the paper's definition), so of a fraction p = 0.4 on ten
+classes 36 % of the labels are wrong; symmetric noise, as others define it, would make it 40 %.
+Everything runs on the same student, images and steps.
 `full-model` is plain training with the same schedule, augmentation and weight decay; `oracle` knows
 which labels are right, and gives the others weight 0 in the same batches: the limit of what weights
 can do. "gap closed" is (method − full-model) /

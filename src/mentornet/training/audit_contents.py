@@ -40,7 +40,9 @@ def curves_of(rows: list[dict[str, Any]]) -> list[Curve]:
         known = [(row["epoch"], row[name]) for row in rows if name in row]
         if known:
             epochs, values = zip(*known, strict=True)
-            curves.append(Curve(title, np.interp([row["epoch"] for row in rows], epochs, values)))
+            every = [row["epoch"] for row in rows]
+            lines = np.interp(every, epochs, values, left=np.nan, right=np.nan)
+            curves.append(Curve(title, lines))
     return curves
 
 

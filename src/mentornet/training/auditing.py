@@ -21,7 +21,7 @@ from mentornet.data.progress import Progress
 from mentornet.data.shards import has_shards
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
-from mentornet.records import late_support, weighed_mean
+from mentornet.records import check_records, late_support, weighed_mean
 from mentornet.training.audit_contents import curves_of, pictures_of, surfaces_of
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run_folder import RunFolder
@@ -121,6 +121,7 @@ def _evidence(folder: RunFolder) -> tuple[Evidence, list[str]]:
     state = folder.checkpoints.peek()
     if state is not None:
         kept, done = state["records"], max(int(state["epochs_done"]), 1)
+        check_records(kept)
         columns["mean_weight"] = (kept["weight_sum"] / done).numpy()
         columns["margin"] = weighed_mean(kept["margin_sum"], kept["margin_weight"]).numpy()
         columns["suggested_label"] = kept["votes"][:, 0].numpy()

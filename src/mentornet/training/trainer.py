@@ -22,7 +22,7 @@ from mentornet.methods import Step, Task
 from mentornet.metrics import auroc
 from mentornet.randomness import generator, seeded
 from mentornet.ranks import Ranks
-from mentornet.records import Records, write_records
+from mentornet.records import Records, check_records, write_records
 from mentornet.students import answering
 from mentornet.training.accumulation import Accumulation
 from mentornet.training.assembly import (
@@ -204,21 +204,35 @@ class Trainer:
         """How much of the images the student gets right."""
         judgement = judge(self.student, images, self.batches)
         if not judgement.finite:
-            self._first_bad = torch.tensor(self.steps_done, device=self.fabric.device)
-            self._check_finite()
+            self._give_up()
         return judgement
+
+    def _check_student(self) -> None:
+        """Stop if the last step has spoilt a student that nobody judges now."""
+        parts = (part for part in self.module.state_dict().values() if part.is_floating_point())
+        if not all(part.isfinite().all() for part in parts):
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self._first_bad = torch.tensor(self.steps_done, device=self.fabric.device)
+        self._check_finite()
 
     # Between the epochs.
 
     def close_epoch(self, seconds: float) -> dict[str, Any]:
-        """Judge the student, and write down the epoch.
+        """Judge the student, if that is due, and write down the epoch.
 
         Args:
             seconds: that its steps took.
         """
         started = time.perf_counter()
         self.epochs_done += 1
-        row = self._known()
+        row = self._learned()
+        every = self.config.optimiser.evaluate_every
+        if self.epochs_done % every == 0 or self.epochs_done == self.epochs:
+            row |= self._judged()
+        else:
+            self._check_student()
         if self.run is not None:
             self.records.save_losses(self.run.trajectories, self.epochs_done - 1)
             self.run.write_mentors(self.supervision.learned())
@@ -234,8 +248,8 @@ class Trainer:
             self.run.write_metrics(self.metrics)
         return row
 
-    def _known(self) -> dict[str, Any]:
-        """What is known after the epoch."""
+    def _learned(self) -> dict[str, Any]:
+        """What the epoch itself has shown."""
         records = self.records
         row: dict[str, Any] = {
             "epoch": self.epochs_done,
@@ -246,12 +260,11 @@ class Trainer:
             "mean_weight": records.weight.mean().item(),
             "data_used": (records.weight >= 0.5).float().mean().item(),
         }
-        every = self.config.optimiser.evaluate_every
-        if self.epochs_done % every == 0 or self.epochs_done == self.epochs:
-            row |= self._judged()
         row |= {name: float(value) for name, value in self.supervision.figures().items()}
         found = self.weight_auroc
-        return row if found is None else {**row, "weight_auroc": found}
+        if found is not None:
+            row["weight_auroc"] = found
+        return row
 
     def _judged(self) -> dict[str, float]:
         """How good the student is; it is kept if it is the best so far."""
@@ -363,6 +376,7 @@ class Trainer:
         """Go on from a `state_dict`."""
         if state["digest"] != self.prepared.digest:
             raise MentorNetError("the checkpoint is of a run with another config or other data")
+        check_records(state["records"])
         self.module.load_state_dict(state["student"])
         self.optimiser.optimizer.load_state_dict(state["optimiser"])
         self.supervision.load_state_dict(state["supervision"])
