@@ -68,7 +68,7 @@ def weighed_mean(total: Tensor, weight: Tensor) -> Tensor:
 
 
 def firmness(same: Tensor, met: Tensor, against_same: Tensor, against: Tensor) -> Tensor:
-    """c⁸ d², by which a margin counts: how firmly the student holds its opinions at that time.
+    """c⁶ d, by which a margin counts: how firmly the student holds its opinions at that time.
 
     c is the share of predictions that are what they were when the sample was last seen; d the same
     of those that are against the given label. While the student learns, c rises, and later margins
@@ -82,11 +82,11 @@ def firmness(same: Tensor, met: Tensor, against_same: Tensor, against: Tensor) -
         against: of how many; where these are few, d is drawn towards c.
 
     >>> firmness(*torch.tensor([90.0, 90.0, 0.0, 0.0]))  # c = d = 0.9: at first ten count as no
-    tensor(0.3487)
+    tensor(0.4783)
     """
     constant = same / (met + _PRIOR)
     opposed = (against_same + _PRIOR * constant) / (against + _PRIOR)
-    return (constant**8 * opposed**2).clamp(min=_LEAST)
+    return (constant**6 * opposed).clamp(min=_LEAST)
 
 
 def late_support(support: Tensor, seen: Tensor) -> Tensor:

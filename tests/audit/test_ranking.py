@@ -109,7 +109,7 @@ def test_margins_count_by_how_firm_the_student_was() -> None:
                     against, against_same = against + 1, against_same + (now == before[sample])
             before[sample] = now
         constant = same / (met + 10)
-        weight = constant**8 * ((against_same + 10 * constant) / (against + 10)) ** 2
+        weight = constant**6 * (against_same + 10 * constant) / (against + 10)
         weight = max(weight, 1e-20)
         for place, sample in enumerate(index[step].tolist()):
             margin = float(margins[step, place])
@@ -130,8 +130,8 @@ def test_losses_of_epochs_count_by_how_firm_the_student_was() -> None:
     weight = np.array(
         [
             1e-20,
-            second**8 * ((2 + 10 * second) / 12) ** 2,
-            third**8 * ((1 + 10 * third) / 12) ** 2,
+            second**6 * (2 + 10 * second) / 12,
+            third**6 * (1 + 10 * third) / 12,
         ]
     )
     wanted = (odds * weight).sum(1) / weight.sum()
