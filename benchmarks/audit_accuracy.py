@@ -180,12 +180,13 @@ def markdown(results: Sequence[Mapping[str, Any]]) -> str:
     lines = ["| labels | " + " | ".join(SCORES) + " | time |"]
     lines.append("|---" * (len(SCORES) + 2) + "|")
     for result in results:
-        best = max(result[name]["average_precision"] for name in SCORES)
+        best = max(round(100 * result[name]["average_precision"], 2) for name in SCORES)
         cells = []
         for name in SCORES:
             found = result[name]
-            text = f"{100 * found['average_precision']:.2f} / {100 * found['auroc']:.2f}"
-            cells.append(f"**{text}**" if found["average_precision"] == best else text)
+            precision = round(100 * found["average_precision"], 2)
+            text = f"{precision:.2f} / {100 * found['auroc']:.2f}"
+            cells.append(f"**{text}**" if precision == best else text)
         lines.append(f"| {result['case']} | {' | '.join(cells)} | {result['time_ratio']:.2f} |")
     lines += ["", "| labels | wrong | estimated | plausible | suspect | of these wrong | found |"]
     lines.append("|---" * 7 + "|")
