@@ -28,7 +28,8 @@ def test_parts_equal_the_whole(method: str, tmp_path: Path) -> None:
     (weights, records), (same, too) = (outcome(tmp_path / name) for name in ("whole", "parts"))
     for name in weights:
         assert torch.allclose(weights[name], same[name], atol=1e-5), name
-    assert np.allclose(records["last_weight"], too["last_weight"], atol=1e-4)
+    for column in ("last_weight", "margin", "support"):
+        assert np.allclose(records[column], too[column], atol=1e-4), column
     assert np.allclose(np.stack(records["loss"]), np.stack(too["loss"]), atol=1e-4)
     assert (records["predicted_label"] == too["predicted_label"]).all()
 

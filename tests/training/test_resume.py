@@ -35,6 +35,22 @@ def test_a_run_goes_on_to_the_same_end(method: str, tmp_path: Path) -> None:
         assert_same_outcome(tmp_path / "whole", folder)
 
 
+def test_it_goes_on_between_two_looks_at_the_student(tmp_path: Path) -> None:
+    config = small(evaluate_every=2)
+    whole, stopped = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "stopped")
+    train(config, whole.path)
+    interrupted(config, stopped.path, 4)
+    train(config, stopped.path, resume=True)
+    assert_same_outcome(whole.path, stopped.path)
+    assert stopped.best.read_bytes() == whole.best.read_bytes()
+    kept = ("epoch", "test_accuracy")
+    rows = [
+        [{name: row.get(name) for name in kept} for row in run.read_metrics()]
+        for run in (whole, stopped)
+    ]
+    assert rows[0] == rows[1]
+
+
 def test_mentors_learned_before_the_stop_are_kept(tmp_path: Path) -> None:
     config = small("mentornet-dd")
     train(config, tmp_path / "whole")

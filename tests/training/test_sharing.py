@@ -66,9 +66,12 @@ def assert_close(one: Path, other: Path) -> None:
     assert weights.keys() == same.keys()
     for name in weights:
         assert torch.allclose(weights[name].float(), same[name].float(), atol=1e-5), name
-    for column in ("given_label", "true_label", "learned_epoch", "forgotten", "predicted_label"):
+    for column in (
+        "given_label", "true_label", "learned_epoch", "forgotten", "predicted_label",
+        "suggested_label",
+    ):  # fmt: skip
         assert (records[column] == too[column]).all(), column
-    for column in ("mean_weight", "last_weight"):
+    for column in ("mean_weight", "last_weight", "margin", "support"):
         assert np.allclose(records[column], too[column], atol=1e-4), column
     assert np.allclose(np.stack(records["loss"]), np.stack(too["loss"]), atol=1e-4)
 
