@@ -84,3 +84,19 @@ def test_images_of_labels_have_no_label_to_suggest() -> None:
     table = criterion.audit(classes=("a", "b", "c")).table
     assert (table["predicted_label"] == "").all()
     assert table["predicted_probability"].isna().all()
+
+
+def test_on_whom_the_student_is_of_one_mind() -> None:
+    records = Records(6, labels=True)
+    everyone, given = torch.arange(4), torch.tensor([0, 1, 2, 3])
+    for epoch in range(20):
+        wavers = epoch % 2
+        predicted = torch.tensor([0, 5, wavers, -1])  # right, against, torn, nothing
+        records.add(everyone, torch.ones(4), None, predicted, given, epoch)
+    records.add(torch.tensor([4]), torch.ones(1), None, *torch.tensor([[7], [7]]), 20)  # only once
+    count, share, against = records.steady()
+    assert (count, share, against) == (2, 0.5, 0.5)  # of those predicted: the fourth never was
+
+
+def test_nobody_is_of_one_mind_before_anything_was_seen() -> None:
+    assert Records(3, labels=True).steady() == (0, 0.0, 0.0)

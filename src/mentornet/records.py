@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "MOST", "Records", "check_records", "firmness", "late_support", "log_odds", "margins_of",
-    "read_records", "weighed_mean", "write_records",
+    "MOST", "Records", "Steady", "check_records", "firmness", "late_support", "log_odds",
+    "margins_of", "read_records", "weighed_mean", "write_records",
 ]  # fmt: skip
 
 MOST = 4.0
 """Margins above this count as this: how well a label is known by heart says no more."""
 
 _LATE = 0.2  # the weight of the last prediction among all
+_STEADY = 0.9  # the share of late predictions that must be the same
 _OVER = 1000  # samples, about, that the firmness of opinions is measured on
 _PRIOR = 10  # samples, before any is seen
 _LEAST = 1e-20  # so that a sample that was seen has a margin
@@ -93,6 +94,20 @@ def late_support(support: Tensor, seen: Tensor) -> Tensor:
     """The share of late predictions that agree with the suggested label, in [0, 1]."""
     begun = 1 - (1 - _LATE) ** seen.float()
     return (support.float() / begun.clamp(min=_LATE)).clamp(max=1)
+
+
+class Steady(NamedTuple):
+    """The samples on which the student is of one mind.
+
+    Attributes:
+        count: how many they are.
+        share: of all samples that were seen.
+        against: the share of them whose given label it holds wrong.
+    """
+
+    count: int
+    share: float
+    against: float
 
 
 class Records(nn.Module):
@@ -263,6 +278,18 @@ class Records(nn.Module):
     def suggested_share(self) -> Tensor:
         """The share of late predictions that say so, `(N,)`."""
         return late_support(self.support[:, 0], self.seen)
+
+    def steady(self) -> Steady:
+        """Of how many samples nine tenths of the late predictions are the same, and for what.
+
+        Late are about five, so what was seen less often does not count. The given labels are
+        needed (`labels`).
+        """
+        known = (self.seen > 0) & (self.votes[:, 0] >= 0)
+        steady = known & (self.seen >= 1 / _LATE) & (self.suggested_share >= _STEADY)
+        against = steady & (self.votes[:, 0] != self.given_label)
+        seen, count, wrong = torch.stack([known.sum(), steady.sum(), against.sum()]).tolist()
+        return Steady(count, count / max(seen, 1), wrong / max(count, 1))
 
     def save_losses(self, folder: Path, epoch: int) -> None:
         """Keep the losses of the epoch that has ended."""

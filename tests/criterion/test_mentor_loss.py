@@ -325,6 +325,33 @@ def test_the_noise_rate_comes_out(rate: float, form: str) -> None:
         assert criterion.weights.mean() > 0.95
 
 
+def test_right_labels_that_nobody_can_learn_are_not_taken_for_wrong() -> None:
+    """The student guesses at a third of the samples, a new class each time, and is sure of it."""
+    count, rate, draw = 1024, 0.5, generator(0)
+    truth = torch.randint(10, (count,), generator=draw)
+    wrong, hard = (torch.rand(count, generator=draw) < share for share in (rate, 1 / 3))
+    given = torch.where(wrong, (truth + torch.randint(1, 10, (count,), generator=draw)) % 10, truth)
+    followed = MentorLoss(total_steps=160, samples=count)
+    for _ in range(20):
+        guess = torch.randint(10, (count,), generator=draw)
+        believed = F.one_hot(torch.where(hard, guess, truth), 10)
+        logits = 6 * believed + torch.randn(count, 10, generator=draw)
+        for index in torch.arange(count).split(128):
+            followed(logits[index], given[index], index=index)
+    estimate = followed.noise_estimate()
+    assert estimate.rate == pytest.approx(wrong.float().mean().item(), abs=0.05)
+    assert "always says the same" in estimate.assumes
+    assert followed.noise.estimate().rate > rate + 0.08  # as without following each
+    assert followed.audit().wrong.count == pytest.approx(wrong.sum().item(), rel=0.1)
+
+
+def test_one_look_at_each_sample_is_no_steady_opinion() -> None:
+    criterion = MentorLoss(total_steps=10, samples=64)
+    logits = torch.randn(64, 4, generator=generator(0))
+    criterion(logits, torch.zeros(64, dtype=torch.long), index=torch.arange(64))
+    assert criterion.noise_estimate() == criterion.noise.estimate()
+
+
 def test_rare_classes_are_not_starved() -> None:
     """One class in fifty is hard, with losses around 3; the others are around 0.5."""
 

@@ -326,9 +326,10 @@ class MentorLoss(nn.Module):
     def noise_estimate(self) -> NoiseEstimate:
         """The share of wrong labels as it looks by now, with an interval and what it assumes.
 
-        It can be asked under any mentor; best at the end of training.
+        It can be asked under any mentor; best at the end of training. It is best where `samples=`
+        and `index=` are given, as then each label can be judged by all predictions of late.
         """
-        return self.noise.estimate()
+        return self.noise.estimate(None if self.records is None else self.records.steady())
 
     def audit(self, classes: Sequence[str] | None = None) -> Ranking:
         """Which labels are wrong, from all that was seen so far; needs `samples=` and `index=`.
@@ -346,7 +347,7 @@ class MentorLoss(nn.Module):
                 "the audit needs records of every sample: give samples= (how many there are) when "
                 "you make the criterion, and index= in every step"
             )
-        rate = self.noise.rate.item() if self.noise.knows_wrong else None
+        rate = self.noise_estimate().rate if self.noise.knows_wrong else None
         return rank(self.records, classes=classes, noise_rate=rate)
 
     def figures(self) -> dict[str, float]:

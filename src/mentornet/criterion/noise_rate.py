@@ -3,6 +3,9 @@
 The losses of a batch come from two kinds of samples, f = (1 − ε) f_right + ε f_wrong, and ε is
 wanted. Where the student's probabilities are known, so is f_wrong: it is what the loss would be on
 a class that the student does not predict. Where only losses are known, f is taken to be two bells.
+
+Both count right labels in that the student could not learn, which are many where it knows little.
+Where every sample was followed, only those need be asked on which the student is of one mind.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from torch import Tensor, nn
 
 from mentornet.criterion.loss_histogram import BINS, LossHistogram
 from mentornet.criterion.two_bells import TwoBells
+from mentornet.records import Steady
 
 __all__ = ["NoiseEstimate", "NoiseRate"]
 
@@ -23,6 +27,10 @@ _ANY_CLASS = (
 )
 _SHARES = (0.9, 0.75, 0.5)  # of ℓ_wrong lie beyond the places where tails are compared
 _UNSURE = (0.2, 0.02)  # to either side: a share of the rate, and so much in any case
+_ENOUGH = 0.1  # of the samples, on which the student must be of one mind to be asked
+_OF_ONE_MIND = (
+    "the student is right where it always says the same, and knows no wrong label by heart"
+)
 _TWO_BELLS = "the losses of right and of wrong labels are two normal distributions"
 
 
@@ -111,15 +119,21 @@ class NoiseRate(nn.Module):
         moved = self.average + self.smooth * (now - self.average)
         self.average = torch.where(settled, moved, now)
 
-    def estimate(self) -> NoiseEstimate:
+    def estimate(self, steady: Steady | None = None) -> NoiseEstimate:
         """What is known by now; on an accelerator this waits.
 
         The interval is a fifth of the rate and two points to either side, and two standard errors
         of as many samples as are remembered: labels that are learned by heart make the rate too
         small, right ones that are hard to learn too large, and this covers the recorded runs.
+
+        Args:
+            steady: on which samples the student is of one mind, where that is known: if they are
+                a tenth of all, the rate is the share of them that it holds wrong.
         """
         rate, seen = self.rate.item(), self.given.counts.sum().item()
         assumes = _ANY_CLASS if self.knows_wrong else _TWO_BELLS
+        if steady is not None and steady.share >= _ENOUGH:
+            rate, seen, assumes = steady.against, steady.count, _OF_ONE_MIND
         if not seen:
             return NoiseEstimate(0.0, 0.0, 1.0, assumes)
         error = 2 * math.sqrt(max(rate * (1 - rate), 0.01) / seen)
