@@ -9,7 +9,7 @@ import torch
 
 from mentornet import MentorLoss
 from mentornet.randomness import generator
-from mentornet.records import Records
+from mentornet.records import Records, Steady
 
 
 def follow(sequence: list[int], classes: int | None = None) -> Records:
@@ -93,10 +93,10 @@ def test_on_whom_the_student_is_of_one_mind() -> None:
         wavers = epoch % 2
         predicted = torch.tensor([0, 5, wavers, -1])  # right, against, torn, nothing
         records.add(everyone, torch.ones(4), None, predicted, given, epoch)
-    records.add(torch.tensor([4]), torch.ones(1), None, *torch.tensor([[7], [7]]), 20)  # only once
-    count, share, against = records.steady()
-    assert (count, share, against) == (2, 0.5, 0.5)  # of those predicted: the fourth never was
+    once = torch.tensor([7])
+    records.add(torch.tensor([4]), torch.ones(1), None, once, once, 20)
+    assert records.steady() == Steady(count=2, share=0.5, against=0.5)  # no class of the fourth
 
 
 def test_nobody_is_of_one_mind_before_anything_was_seen() -> None:
-    assert Records(3, labels=True).steady() == (0, 0.0, 0.0)
+    assert Records(3, labels=True).steady() == Steady(0, 0.0, 0.0)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -96,7 +97,8 @@ def late_support(support: Tensor, seen: Tensor) -> Tensor:
     return (support.float() / begun.clamp(min=_LATE)).clamp(max=1)
 
 
-class Steady(NamedTuple):
+@dataclass(frozen=True)
+class Steady:
     """The samples on which the student is of one mind.
 
     Attributes:
