@@ -1,94 +1,27 @@
 """What a run remembers of every sample: its losses, its weight, what was predicted.
 
 At most 64 bytes a sample are held in memory; the loss of every epoch goes to disk as the epoch
-ends. Shapes: N samples, E epochs.
+ends. Shapes: N samples.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from mentornet.errors import MentorNetError
 from mentornet.files import write_bytes
+from mentornet.records.margins import MOST, firmness, log_odds, weighed_mean
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "MOST", "Records", "Steady", "check_records", "firmness", "late_support", "log_odds",
-    "margins_of", "read_records", "weighed_mean", "write_records",
-]  # fmt: skip
-
-MOST = 4.0
-"""Margins above this count as this: how well a label is known by heart says no more."""
+__all__ = ["Records", "Steady", "check_records", "late_support", "losses_file"]
 
 _LATE = 0.2  # the weight of the last prediction among all
 _STEADY = 0.9  # the share of late predictions that must be the same
 _OVER = 1000  # samples, about, that the firmness of opinions is measured on
-_PRIOR = 10  # samples, before any is seen
-_LEAST = 1e-20  # so that a sample that was seen has a margin
-
-
-def log_odds(loss: Tensor) -> Tensor:
-    """Log p/(1 − p) of the given label, from ℓ = −log p, at most `MOST`; NaN where ℓ is.
-
-    It is the margin over all other classes together, where only losses are known.
-
-    >>> log_odds(torch.tensor([2.0, 1.0]).log()).tolist()
-    [0.0, 4.0]
-    """
-    loss = loss.clamp(min=math.log1p(math.exp(-MOST)))  # the loss whose odds are MOST
-    return (-loss - (-torch.expm1(-loss)).log()).clamp(max=MOST)
-
-
-def margins_of(logits: Tensor, label: Tensor) -> Tensor:
-    """z_y − max z_j over j ≠ y: by how much the given label leads, `(B,)`, from `(B, K)`.
-
-    >>> margins_of(torch.tensor([[3.0, 1.0, 2.0], [0.0, 5.0, 1.0]]), torch.tensor([0, 2])).tolist()
-    [1.0, -4.0]
-    """
-    given = label[:, None]
-    others = logits.scatter(1, given, -torch.inf).amax(1)
-    return logits.gather(1, given)[:, 0] - others
-
-
-def weighed_mean(total: Tensor, weight: Tensor) -> Tensor:
-    """Σ w m / Σ w from the two sums; NaN where nothing was seen.
-
-    >>> weighed_mean(torch.tensor([3.0, 0.0]), torch.tensor([2.0, 0.0]))
-    tensor([1.5000,    nan])
-    """
-    return torch.where(weight > 0, total / weight, torch.nan)
-
-
-def firmness(same: Tensor, met: Tensor, against_same: Tensor, against: Tensor) -> Tensor:
-    """c⁶ d, by which a margin counts: how firmly the student holds its opinions at that time.
-
-    c is the share of predictions that are what they were when the sample was last seen; d the same
-    of those that are against the given label. While the student learns, c rises, and later margins
-    say more. When it begins to learn wrong labels by heart, what is against them gives way, so d
-    falls, and they say less.
-
-    Args:
-        same: how many predictions are as before.
-        met: of how many.
-        against_same: how many that are against the given label are as before.
-        against: of how many; where these are few, d is drawn towards c.
-
-    >>> firmness(*torch.tensor([90.0, 90.0, 0.0, 0.0]))  # c = d = 0.9: at first ten count as no
-    tensor(0.4783)
-    """
-    constant = same / (met + _PRIOR)
-    opposed = (against_same + _PRIOR * constant) / (against + _PRIOR)
-    return (constant**6 * opposed).clamp(min=_LEAST)
 
 
 def late_support(support: Tensor, seen: Tensor) -> Tensor:
@@ -295,7 +228,7 @@ class Records(nn.Module):
 
     def save_losses(self, folder: Path, epoch: int) -> None:
         """Keep the losses of the epoch that has ended."""
-        write_bytes(_losses_file(folder, epoch), self.loss.cpu().numpy().tobytes())
+        write_bytes(losses_file(folder, epoch), self.loss.cpu().numpy().tobytes())
 
 
 def check_records(state: Mapping[str, Tensor]) -> None:
@@ -308,64 +241,6 @@ def check_records(state: Mapping[str, Tensor]) -> None:
         )
 
 
-def write_records(
-    path: Path,
-    records: Records,
-    *,
-    trajectories: Path,
-    epochs: int,
-    given_label: Tensor,
-    true_label: Tensor | None,
-    sample_paths: tuple[str, ...] | None,
-    index: Tensor | None = None,
-) -> None:
-    """Put a table of all samples at `path`, as Parquet, in one move.
-
-    Columns: `index` (0, 1, … if it is not given), `path` where samples have one, `given_label`,
-    `true_label` where it is known, `loss` (the E losses), `mean_weight`, `last_weight`,
-    `learned_epoch` (from 1; 0: never), `forgotten`, `margin` (of the given label, counting by how
-    firm the student was), `predicted_label` (the last), `suggested_label` and `support` (of late).
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    count = len(records.loss)
-    files = [_losses_file(trajectories, epoch) for epoch in range(epochs)]
-    missing = [file.name for file in files if not file.is_file()]
-    if missing:
-        raise MentorNetError(f"{trajectories / missing[0]} is missing; the run cannot be recorded")
-    losses = np.empty((count, epochs), np.float32)
-    for epoch, file in enumerate(files):
-        losses[:, epoch] = np.frombuffer(file.read_bytes(), np.float32, count)
-    columns: dict[str, Any] = {"index": np.arange(count) if index is None else index.numpy()}
-    if sample_paths is not None:
-        columns["path"] = list(sample_paths)
-    columns["given_label"] = given_label.cpu().numpy()
-    if true_label is not None:
-        columns["true_label"] = true_label.cpu().numpy()
-    columns["loss"] = pa.FixedSizeListArray.from_arrays(pa.array(losses.ravel()), epochs)
-    columns["mean_weight"] = (records.weight_sum / epochs).cpu().numpy()
-    columns["last_weight"] = records.weight.cpu().numpy()
-    columns["learned_epoch"] = records.learned_epoch.int().cpu().numpy()
-    columns["forgotten"] = records.forgotten.int().cpu().numpy()
-    columns["margin"] = records.margin.cpu().numpy()
-    columns["predicted_label"] = records.predicted_label.int().cpu().numpy()
-    columns["suggested_label"] = records.suggested_label.cpu().numpy()
-    columns["support"] = records.suggested_share.cpu().numpy()
-    buffer = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns), buffer, compression="zstd")
-    write_bytes(path, buffer.getvalue().to_pybytes())
-
-
-def read_records(path: Path) -> pd.DataFrame:
-    """The table that `write_records` has written."""
-    import pandas as pd
-
-    try:
-        return pd.read_parquet(path)
-    except FileNotFoundError:
-        raise MentorNetError(f"{path} is missing; has the run ended?") from None
-
-
-def _losses_file(folder: Path, epoch: int) -> Path:
+def losses_file(folder: Path, epoch: int) -> Path:
+    """Where the losses of an epoch, from 0, are kept."""
     return folder / f"epoch-{epoch:04d}.f32"
