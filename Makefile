@@ -1,4 +1,4 @@
-# make setup | demo | test | check | format | bench | mentors | dd-mentors | table6
+# make setup | demo | test | check | format | bench | mentors | dd-mentors | table6 | benchmark | results
 # Everything below `setup` sets up first. PYTHON names the interpreter that makes the .venv.
 
 PYTHON ?= python3
@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test check format bench bench-audit mentors dd-mentors table6 clean
+.PHONY: setup demo test check format bench bench-audit mentors dd-mentors table6 benchmark results clean
 
 setup: $(STAMP)
 
