@@ -45,7 +45,8 @@ class Predict:
     """Where the CSV goes; without it, standard output."""
 
     best: bool = False
-    """The student of its best epoch on the test images, rather than of the last."""
+    """The student of its best epoch, on the validation images or else on the test images,
+    rather than of the last."""
 
     skip_bad: bool = False
     """Go on without images that cannot be decoded, and list them."""

@@ -25,7 +25,7 @@ Written = list[Path]  # `list` is an option below
 class Reproduce:
     """Run a table or figure of the paper, or of our benchmark, and show ours beside the paper's.
 
-    Tables: table1 table2 table3 table6 of the paper; benchmark full-size transfer human are ours.
+    Tables: table1 … table6 of the paper; benchmark full-size transfer human are ours.
     Figures: fig-objectives fig-errors fig-curricula fig-architectures fig-training.
 
     What has run is kept in OUT: after an interruption the same command goes on, and only what is
