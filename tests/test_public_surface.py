@@ -20,7 +20,7 @@ implied_loss make_curriculum make_mentor scale_weight_decay
 OPTIONS = {
     "train": "data out resume config seed labels method student optimiser files machine",
     "predict": "run_folder images out best skip_bad",
-    "audit": "run_folder out relabel overwrite",
+    "audit": "run_folder out relabel noise_rate overwrite",
     "shards": "source out folder imagenet per_shard skip_bad",
     "demo": "out seeds processes",
     "fit-mentor": "curriculum out arch set objective features history num_classes use_label "

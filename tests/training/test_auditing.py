@@ -48,6 +48,19 @@ def test_a_run_is_audited(digits: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["audit", f"{digits}", "--out", f"{out}", "--overwrite"]) == 0
 
 
+def test_somebody_knows_how_many_are_wrong(
+    digits: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "audit"
+    assert main(["audit", f"{digits}", "--out", f"{out}", "--noise-rate", "0.1"]) == 0
+    suspect = pd.read_csv(out / "issues.csv")["is_label_issue"].sum()
+    assert 0.09 < suspect / 1437 <= 0.1 + 1 / 1437
+    words = ["audit", f"{digits}", "--out", f"{tmp_path / 'none'}", "--noise-rate", "40"]
+    assert main(words) == 2
+    assert "noise_rate must be in [0, 1], got 40" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
 def test_training_on_the_cleaned_data(
     digits: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,6 +27,7 @@ class Audit:
 
       mentornet audit runs/photos
       mentornet audit runs/photos --relabel 0.9 --out audit
+      mentornet audit runs/photos --noise-rate 0.2 --overwrite
       mentornet train --config runs/photos/config.toml --decisions decisions.csv --out runs/new
     """
 
@@ -40,6 +41,10 @@ class Audit:
     """In cleaned.csv, give a suspect the suggested label where it has at least this probability;
     all others are dropped."""
 
+    noise_rate: float | None = None
+    """The share of wrong labels, in [0, 1], if you know better than the estimate: as many are
+    suspect."""
+
     overwrite: bool = False
     """Replace an audit that is there."""
 
@@ -49,8 +54,8 @@ class Audit:
 
         with RunWatch() as watch:
             done = audit_run(
-                self.run_folder, self.out, relabel=self.relabel, overwrite=self.overwrite,
-                on_progress=watch.files,
+                self.run_folder, self.out, relabel=self.relabel, noise_rate=self.noise_rate,
+                overwrite=self.overwrite, on_progress=watch.files,
             )  # fmt: skip
         for note in done.notes:
             console(stderr=True).print(note)

@@ -59,6 +59,7 @@ def audit_run(
     out: Path | None = None,
     *,
     relabel: float | None = None,
+    noise_rate: float | None = None,
     overwrite: bool = False,
     on_progress: Progress | None = None,
 ) -> Audited:
@@ -68,6 +69,7 @@ def audit_run(
         run: its folder; it need not have ended.
         out: where to write; `RUN/audit` if left out.
         relabel: from which probability on a suspect is relabelled in the cleaned data.
+        noise_rate: the share of wrong labels, if somebody knows it; else it is estimated.
         overwrite: whether an audit that is there may be replaced.
         on_progress: told of images that are read.
     """
@@ -85,7 +87,7 @@ def audit_run(
     if prepared is not None and evidence.path is None and prepared.train.paths is not None:
         evidence = replace(evidence, path=prepared.train.paths)
     rows = folder.read_metrics() if folder.metrics.is_file() else []
-    share, plausible = _noise_rate(rows, prepared)
+    share, plausible = _noise_rate(rows, prepared) if noise_rate is None else (noise_rate, None)
     ranking = rank(evidence, classes=classes, noise_rate=share, plausible=plausible)
     if rows and rows[-1]["train_accuracy"] < _KNOWS:
         notes.append(
