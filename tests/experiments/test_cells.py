@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 
 import pytest
 
-from mentornet.config import MachineConfig
+from mentornet.config import MachineConfig, OptimiserConfig, TrainConfig, to_toml
 from mentornet.errors import MentorNetError
 from mentornet.experiments.catalogue import TABLES, find_table
-from mentornet.experiments.cells import Scale, select
+from mentornet.experiments.cells import Run, Scale, select, with_settings
 from mentornet.training import prepare
 from tests.experiments.tables import tiny
 
@@ -20,6 +21,60 @@ def test_a_key_names_the_run_and_changes_with_it() -> None:
     assert run.with_seed(1).key != run.key
     other = replace(run, config=replace(run.config, machine=MachineConfig(precision="bf16")))
     assert other.key == run.key  # the machine changes nothing but rounding
+
+
+DEFAULTS = """\
+data = "digits"
+seed = 0
+
+[files]
+stream = false
+skip_bad = false
+
+[labels]
+decisions = []
+
+[student]
+
+[method]
+set = []
+
+[optimiser]
+schedule = "cosine"
+warm_up = 0.1
+drops = [0.5, 0.64, 0.77]
+momentum = 0.9
+nesterov = true
+evaluate_every = 1
+
+[machine]
+accelerator = "auto"
+precision = "auto"
+channels_last = "auto"
+compile = "auto"
+checkpoint_seconds = 30.0
+tensorboard = false
+"""
+
+
+def test_defaults_that_stored_results_depend_on() -> None:
+    """The digest of a run leaves out what is at its default.
+
+    So whoever changes a default makes stored results mean something else: make them again, by
+    another `FORMAT`, or keep the default. A setting more, with a default that changes nothing, is
+    fine.
+    """
+    assert to_toml(TrainConfig("digits")) == DEFAULTS
+
+
+def test_a_key_changes_with_the_weights_of_the_mentor(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [cell.run for cell in find_table("transfer", "small").cells]
+    before = [run.key for run in runs]
+    monkeypatch.setattr("mentornet.experiments.cells.shipped", dict)
+    after = [Run(run.config, run.tuning).key for run in runs]
+    assert [one != two for one, two in zip(before, after, strict=True)] == [
+        run.config.method.method == "mentornet-dd" for run in runs
+    ]
 
 
 def test_runs_come_seed_by_seed_and_once() -> None:
@@ -67,6 +122,7 @@ def test_every_cell_of_every_table_has_settings_that_exist(name: str, scale: Sca
     from mentornet.methods import make_method
     from mentornet.methods.settings import parse_settings
 
+    fields = {field.name for field in dataclasses.fields(OptimiserConfig)}
     table = find_table(name, scale)
     assert table.cells
     assert len({(cell.row, cell.column) for cell in table.cells}) == len(table.cells)
@@ -75,7 +131,11 @@ def test_every_cell_of_every_table_has_settings_that_exist(name: str, scale: Sca
         assert method.method is not None
         tuning = cell.run.tuning
         for candidate in tuning.candidates if tuning else ((),):
-            make_method(method.method, **parse_settings(method.set + candidate))
+            tried = with_settings(cell.run.config, candidate).method
+            assert tried.method is not None
+            make_method(tried.method, **parse_settings(tried.set))
+            about = [word for word in candidate if word.startswith("optimiser.")]
+            assert {word[10:].partition("=")[0] for word in about} <= fields
 
 
 def test_a_small_cell_can_be_prepared() -> None:

@@ -83,6 +83,7 @@ def test_the_methods_of_appendix_e(cell: Cell) -> None:
         assert method.settings["updates"] == (0.21, 0.75)
         if config.data == "cifar10":
             assert config.labels.clean_count == 5_000
+            assert method.settings["reads_label"] is True
         else:
             rate = round(100 * float((config.labels.noise or "").rpartition(":")[2]))
             assert settings == {"mentor": f"dd-cifar10-{rate}"}

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from mentornet.config import MachineConfig, TrainConfig, changed
+from mentornet.config import MachineConfig, OptimiserConfig, TrainConfig, changed
 from mentornet.errors import MentorNetError
+from mentornet.mentors.store import WEIGHTS, shipped
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
 
-__all__ = ["Cell", "Reads", "Run", "Scale", "Table", "Tuning", "select"]
+__all__ = ["Cell", "Reads", "Run", "Scale", "Table", "Tuning", "select", "with_settings"]
 
 Scale = Literal["paper", "small"]
 Reads = Literal[
@@ -25,7 +26,7 @@ Reads = Literal[
 
 @dataclass(frozen=True)
 class Tuning:
-    """Which settings of the method are tried, each as `--set` takes them.
+    """Which settings are tried: of the method, as `--set` takes them, or `optimiser.NAME=VALUE`.
 
     Every candidate is trained without a tenth of the images, and judged by the labels that those
     were given, right or wrong: nobody who has to tune has other labels, and test labels are never
@@ -58,15 +59,19 @@ class Run:
 
     @property
     def digest(self) -> str:
-        """Changes with the config and with every setting of the method, given or default.
+        """Changes with the config, every setting of the method, and the weights of its mentor.
 
-        The machine is not among it; what the code of a method does is neither, so results name
-        the commit they were made at.
+        The machine is not among it; what the code does is neither, so results name the commit they
+        were made at. Defaults of the config are not, so that a setting more changes nothing: a
+        test holds them still, and whoever changes one moves the old results away.
         """
         method = self.config.method
         settings = make_method(method.method or "", **parse_settings(method.set)).settings
         plain = replace(self.config, machine=MachineConfig())
         about = f"{plain.data} {changed(plain)} {sorted(settings.items())} {self.tuning!r}"
+        mentor = shipped().get(f"{settings.get('mentor')}")
+        if mentor is not None and parse_settings(method.set).get("mentor"):
+            about += hashlib.sha256((mentor / WEIGHTS).read_bytes()).hexdigest()
         return hashlib.sha256(about.encode()).hexdigest()[:10]
 
     @property
@@ -145,6 +150,24 @@ class Table:
     def columns(self) -> list[str]:
         """Their names in order."""
         return list(dict.fromkeys(cell.column for cell in self.cells))
+
+
+def with_settings(config: TrainConfig, words: Iterable[str]) -> TrainConfig:
+    """The config with settings more, of its method or, as `optimiser.NAME=VALUE`, of that.
+
+    >>> config = TrainConfig("digits", optimiser=OptimiserConfig(epochs=40))
+    >>> tried = with_settings(config, ("optimiser.epochs=20", "beta=0.9"))
+    >>> tried.optimiser.epochs, tried.method.set
+    (20, ('beta=0.9',))
+    """
+    ours, theirs = "optimiser.", list(words)
+    about = [word.removeprefix(ours) for word in theirs if word.startswith(ours)]
+    rest = tuple(word for word in theirs if not word.startswith(ours))
+    return replace(
+        config,
+        method=replace(config.method, set=config.method.set + rest),
+        optimiser=replace(config.optimiser, **parse_settings(tuple(about))),
+    )
 
 
 def select(table: Table, only: Iterable[str]) -> Table:

@@ -49,8 +49,8 @@ def run_locally(runs: Iterable[Run], folder: Path, *, jobs: int) -> Iterator[Out
             while waiting and len(running) < jobs:
                 ours, theirs = context.Pipe(duplex=False)
                 run = waiting.pop(0)
-                process = context.Process(
-                    target=_work, args=(run, f"{folder}", theirs, os.getpid()), daemon=True
+                process = context.Process(  # no daemon: its images may have workers of their own
+                    target=_work, args=(run, f"{folder}", theirs, os.getpid())
                 )
                 process.start()
                 theirs.close()

@@ -23,7 +23,7 @@ from mentornet.experiments.cells import Cell, Run, Scale, Table, Tuning
 from mentornet.methods import METHODS
 
 __all__ = [
-    "NOISES", "SMALL", "paper_config", "run_for", "small_config", "table1", "table2", "table3",
+    "NOISES", "SMALL", "SMALL_TRIAL", "paper_config", "run_for", "small_config", "table1", "table2", "table3",
 ]  # fmt: skip
 
 NOISES = ("0.2", "0.4", "0.8")
@@ -43,7 +43,8 @@ SMALL = OptimiserConfig(
     evaluate_every=4,
 )  # fmt: skip
 SMALL_IMAGES, SMALL_WIDTH, SMALL_VERIFIED = 10_000, 16, 1_000
-_SMALL_TRIAL = 12  # epochs of a candidate
+SMALL_TRIAL = 20
+"""Epochs of a candidate, of the 40 that the run will have."""
 
 
 def paper_config(data: str, student: str, noise: str | None = None) -> TrainConfig:
@@ -110,9 +111,15 @@ ROWS = {
             tuned_small=_each("dropout", 0.2, 0.5, 0.8),
         ),
         Row("self-paced", tuned=_each("percentile", 0.5, 0.6, 0.75)),
-        Row("focal", tuned=_each("gamma", 1, 2, 3)),
-        Row("reed-soft", tuned=_each("beta", 0.7, 0.8, 0.9, 0.95)),
-        Row("reed-hard", tuned=_each("beta", 0.7, 0.8, 0.9, 0.95)),
+        Row("focal", tuned=_each("gamma", 1, 2, 3), tuned_small=_each("gamma", 1, 2)),
+        *(
+            Row(
+                method,
+                tuned=_each("beta", 0.7, 0.8, 0.9, 0.95),
+                tuned_small=_each("beta", 0.8, 0.95),
+            )
+            for method in ("reed-soft", "reed-hard")
+        ),
         Row("goldberger"),
         Row(
             "spade", small=_SOFT, tuned=_PERCENTILES, tuned_small=_each("percentile", 0.3, 0.6)
@@ -129,6 +136,7 @@ ROWS = {
         Row("mentornet-auto"),
         Row(
             "mentornet-dd",
+            paper=("reads_label=true",),
             small=(
                 *_SOFT, "updates=" + ",".join(f"{share:g}" for share in _OFTEN),
             ),
@@ -137,8 +145,8 @@ ROWS = {
     )
 }  # fmt: skip
 """The methods of the paper, with what it tunes (App. E). Where PD and explicit SPADE are tuned by
-"cross-validation", these percentiles are tried; of λ₁ and λ₂, which the paper tunes and does not
-print, two λ₂ at the paper's percentile."""
+"cross-validation", these percentiles are tried, which is λ₁, as it follows them; and at paper scale
+two λ₂ at the paper's percentile."""
 
 
 def run_for(method: str, scale: Scale, config: TrainConfig) -> Run:
@@ -163,7 +171,7 @@ def run_for(method: str, scale: Scale, config: TrainConfig) -> Run:
         student = replace(student, dropout=None)  # the method's own
     return Run(
         replace(config, labels=labels, student=student, method=MethodConfig(method, settings)),
-        Tuning(candidates, _SMALL_TRIAL if small else None) if candidates else None,
+        Tuning(candidates, SMALL_TRIAL if small else None) if candidates else None,
     )
 
 

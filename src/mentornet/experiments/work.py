@@ -12,7 +12,7 @@ import torch
 
 from mentornet.config import TrainConfig, read_config, to_toml
 from mentornet.data.locking import alone
-from mentornet.experiments.cells import Run
+from mentornet.experiments.cells import Run, with_settings
 from mentornet.experiments.conditions import conditions
 from mentornet.experiments.results import Results
 from mentornet.files import read_json, write_json
@@ -62,6 +62,7 @@ def make_run(run: Run, folder: str | Path, *, parent: int | None = None) -> dict
         found = results.find(run)
         if found is not None:
             return found
+        under = _conditions(results.working(run))
         config, tried = run.config, None
         if run.tuning is not None:
             tried = _tried(run, results, observer)
@@ -75,8 +76,10 @@ def make_run(run: Run, folder: str | Path, *, parent: int | None = None) -> dict
             "curve": {name: [row.get(name) for row in rows] for name in _CURVE if name in rows[-1]},
             "tried": tried,
             "config": to_toml(read_config(RunFolder(out).config)),
-            "conditions": conditions(),
+            "conditions": under[0],
         }
+        if under[1:]:
+            result["went_on_under"] = under[1:]
         results.write(run, result)
     found = results.find(run)
     assert found is not None
@@ -90,12 +93,8 @@ def trial_config(run: Run, settings: tuple[str, ...]) -> TrainConfig:
     optimiser = config.optimiser
     if tuning.epochs is not None:
         optimiser = replace(optimiser, epochs=tuning.epochs, steps=None)
-    return replace(
-        config,
-        files=replace(config.files, validation=_VALIDATION),
-        method=replace(config.method, set=config.method.set + settings),
-        optimiser=optimiser,
-    )
+    files = replace(config.files, validation=_VALIDATION)
+    return with_settings(replace(config, files=files, optimiser=optimiser), settings)
 
 
 def _tried(run: Run, results: Results, observer: Observer) -> list[dict[str, Any]]:
@@ -123,12 +122,25 @@ def _tried(run: Run, results: Results, observer: Observer) -> list[dict[str, Any
 def _chosen(run: Run, tried: list[dict[str, Any]]) -> TrainConfig:
     """The config with the settings that did best; the first of equals."""
     best = max(tried, key=lambda trial: float(trial["validation_accuracy"]))
-    method = run.config.method
-    return replace(run.config, method=replace(method, set=method.set + tuple(best["set"])))
+    return with_settings(run.config, best["set"])
 
 
 def _train(config: TrainConfig, out: Path, observer: Observer) -> dict[str, Any]:
     return train(config, out, resume=(out / "config.toml").exists(), observer=observer)
+
+
+def _conditions(working: Path) -> list[dict[str, str | int]]:
+    """Under which a run was begun, and then gone on with where they were others.
+
+    They are noted before it trains: when it has ended, the code on disk may be another.
+    """
+    path = working / "conditions.json"
+    under: list[dict[str, str | int]] = read_json(path)["under"] if path.exists() else []
+    now = conditions()
+    if not under or under[-1] != now:
+        under.append(now)
+        write_json(path, {"under": under})
+    return under
 
 
 def _alone(folder: Path) -> Any:
