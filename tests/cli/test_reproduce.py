@@ -10,7 +10,9 @@ import pytest
 from mentornet.cli import main
 from mentornet.config import MethodConfig, TrainConfig
 from mentornet.experiments import catalogue
+from mentornet.experiments.catalogue import find_table
 from mentornet.experiments.cells import Cell, Run, Scale, Table
+from mentornet.experiments.results import Results
 from tests.experiments.tables import tiny
 
 
@@ -100,3 +102,30 @@ def test_ray_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str
     words = ["reproduce", "tiny", "--engine", "ray", "--address", "127.0.0.1:1"]
     assert main([*words, "--out", f"{tmp_path}"]) == 2
     assert "there is no Ray cluster at 127.0.0.1:1" in capsys.readouterr().err
+
+
+def test_compare_counts_the_seeds_that_are_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--only", "row=full-model", "column=0.2", "--seeds", "2", "--out", f"{tmp_path}"]
+    assert main(["reproduce", "tiny", *words]) == 0
+    capsys.readouterr()
+    assert main(["compare", f"{tmp_path}"]) == 0
+    assert "n=2" in capsys.readouterr().out
+    assert main(["compare", f"{tmp_path}", "--seeds", "1"]) == 0
+    assert "n=2" not in capsys.readouterr().out
+    assert main(["compare", f"{tmp_path}", "--seeds", "0"]) == 2
+    assert "seeds must be ≥ 1, got 0" in capsys.readouterr().err
+
+
+def test_compare_shows_table_6(capsys: pytest.CaptureFixture[str]) -> None:
+    stored = Path(__file__).parents[2] / "results" / "table6"
+    assert main(["compare", f"{stored}"]) == 0
+    assert "| self-paced | " in capsys.readouterr().out
+
+
+def test_a_figure_whose_run_is_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = find_table("table2", "small").cells[-2].run  # DD on CIFAR-10 at 0.4
+    Results(tmp_path).write(run, {"run": {"seed": 0}})
+    assert main(["reproduce", "fig-curricula", "--out", f"{tmp_path}"]) == 2
+    assert "is there, but not the run itself with the mentors" in capsys.readouterr().err

@@ -14,13 +14,23 @@ from typing import Any
 
 import pytest
 
+from mentornet.config import (
+    FilesConfig,
+    MachineConfig,
+    MethodConfig,
+    OptimiserConfig,
+    StudentConfig,
+    TrainConfig,
+)
 from mentornet.errors import MentorNetError
+from mentornet.experiments import engines, work
 from mentornet.experiments.cells import Run, Table, select
 from mentornet.experiments.comparison import compare, gap_closed, markdown
 from mentornet.experiments.engines import run_locally, run_on_ray
 from mentornet.experiments.results import Results
 from mentornet.experiments.work import make_run
 from mentornet.files import read_json
+from tests.data.layouts import jpeg, put
 from tests.experiments.tables import broken, config, tiny
 
 
@@ -70,6 +80,53 @@ def test_tuning_serves_every_seed(made: Path, tmp_path: Path) -> None:
     same = Results(made).find(run)
     assert same is not None
     assert first["run"]["accuracy_last"] == same["run"]["accuracy_last"]
+
+
+def test_a_run_may_have_workers_of_its_own(tmp_path: Path) -> None:
+    """Images that are streamed, as ImageNet's in Table 4, are decoded by further processes."""
+    for label in range(2):
+        for number in range(12):
+            put(tmp_path / "photos" / f"c{label}" / f"{number}.jpg", jpeg(label, number, 20, 20))
+    streamed = TrainConfig(
+        f"{tmp_path / 'photos'}",
+        files=FilesConfig(stream=True, image_size=8),
+        student=StudentConfig("tests.training.sharing:Smooth"),
+        method=MethodConfig("full-model"),
+        optimiser=OptimiserConfig(epochs=1, batch_size=8, augment=False),
+        machine=MachineConfig(workers=1),
+    )
+    (outcome,) = run_locally([Run(streamed)], tmp_path / "out", jobs=1)
+    assert outcome.error is None
+
+
+def test_runs_at_the_same_time_take_turns_with_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert engines._gpus() == ["0", "1"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,7")
+    assert engines._gpus() == ["5", "7"]
+    run = tiny().cells[0].run
+    running = [engines._Running(None, run, 0), engines._Running(None, run, 2)]
+    assert engines._free_place(running) == 1  # not the one of a run that is still on
+
+
+def test_conditions_are_those_when_a_run_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tiny().cells[0].run
+    commits = iter(("first", "second", "third"))
+    monkeypatch.setattr(work, "conditions", lambda: {"commit": next(commits)})
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "_train", killed)
+        with pytest.raises(KeyboardInterrupt):
+            make_run(run, tmp_path)
+    found = make_run(run, tmp_path)
+    assert found["conditions"] == {"commit": "first"}
+    assert found["went_on_under"] == [{"commit": "second"}]
 
 
 def test_what_is_there_is_not_made_again(made: Path) -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
+from mentornet.errors import MentorNetError
 from mentornet.experiments.runner import Job, run_missing
 
 
@@ -12,6 +14,8 @@ def square(*, x: int, folder: str) -> dict[str, int]:
     """Leaves a mark each time it really runs."""
     with (Path(folder) / "ran.txt").open("a") as file:
         file.write(f"{x}\n")
+    if x == -9:
+        os.kill(os.getpid(), signal.SIGKILL)
     if x < 0:
         raise RuntimeError("negative")
     return {"y": x * x, "process": os.getpid()}
@@ -43,10 +47,16 @@ def test_other_settings_are_another_job(tmp_path: Path) -> None:
 
 
 def test_what_finished_before_a_failure_is_kept(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="negative"):
-        list(run_missing(jobs(tmp_path, [4, 5, -1]), tmp_path, processes=1))
+    with pytest.raises(MentorNetError, match=r"1 of 3 failed: square--1: RuntimeError: .*negative"):
+        list(run_missing(jobs(tmp_path, [4, -1, 5]), tmp_path, processes=1))
     assert len(list(tmp_path.glob("square-4-*.json"))) == 1
     assert len(list(tmp_path.glob("square-5-*.json"))) == 1
+
+
+def test_a_process_that_dies(tmp_path: Path) -> None:
+    with pytest.raises(MentorNetError, match=r"a process died, .* the same command goes on"):
+        list(run_missing(jobs(tmp_path, [6, -9, 7]), tmp_path, processes=1))
+    assert len(list(tmp_path.glob("square-6-*.json"))) == 1
 
 
 def _results(folder: Path, numbers: list[int]) -> list[tuple[int, int]]:

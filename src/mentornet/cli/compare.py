@@ -14,14 +14,16 @@ from mentornet.errors import MentorNetError
 from mentornet.experiments.catalogue import PAPER_TABLES, TABLES
 from mentornet.experiments.cells import Scale
 from mentornet.experiments.comparison import compare
-from mentornet.experiments.results import Results
+from mentornet.experiments.results import TABLE6, Results
+from mentornet.experiments.table6_page import render_page
+from mentornet.files import read_json
 
 __all__ = ["Compare"]
 
 
 @dataclass(frozen=True)
 class Compare:
-    """Show the results in a folder: mean, range over the seeds, ours against the paper.
+    """Show the results in a folder: mean, range and number of seeds, ours against the paper.
 
     Where there are FullModel and the oracle, the share of the gap between them that a method
     closes stands beside it, last epochs.
@@ -39,24 +41,29 @@ class Compare:
     """Only this table; by default all that have results there."""
 
     seeds: int | None = None
-    """How many runs of each cell to look for; by default what the table asks for."""
+    """How many runs of each cell to look for; by default all that are there."""
 
     def run(self) -> None:
         """Print every table that has results."""
-        results = Results(self.folder)
+        if self.seeds is not None and self.seeds < 1:
+            raise MentorNetError(f"seeds must be ≥ 1, got {self.seeds}")
+        results, console = Results(self.folder), Console(highlight=False)
+        if (self.folder / TABLE6).is_file() and self.table in (None, "table6"):
+            page = render_page(read_json(self.folder / TABLE6)).replace("<br>", ", paper ")
+            console.print(Text(page), soft_wrap=True)
+            return
         if not any(True for _ in results.every()):
             raise MentorNetError(
                 f"{self.folder} has no results; make some with mentornet reproduce"
             )
         if self.table is not None and self.table not in TABLES:
             raise MentorNetError(f"unknown table {self.table!r}; there are {', '.join(TABLES)}")
-        console = Console(highlight=False)
         printed = 0
         for name in [self.table] if self.table else TABLES:
             scales: tuple[Scale, ...] = ("small", "paper") if name in PAPER_TABLES else ("small",)
             for scale in scales:
                 table = TABLES[name](scale)
-                entries = compare(table, results, self.seeds)
+                entries = compare(table, results, self.seeds or results.most_seeds())
                 if not any(entry.values for entry in entries.values()):
                     continue
                 console.print(shown(table, entries))

@@ -17,7 +17,14 @@ from rich.text import Text
 
 from mentornet.errors import MentorNetError
 from mentornet.experiments.cells import Cell, Run, Table
-from mentornet.experiments.comparison import Entries, compare, gap_closed, number, paper_number
+from mentornet.experiments.comparison import (
+    Entries,
+    compare,
+    count,
+    gap_closed,
+    number,
+    paper_number,
+)
 from mentornet.experiments.engines import Outcome, run_locally, run_on_ray
 from mentornet.experiments.results import Results
 from mentornet.files import write_text
@@ -136,8 +143,7 @@ def shown(table: Table, entries: Entries, state: Callable[[Cell], str] = lambda 
             if entry is None:
                 parts.append("")
                 continue
-            text = number(entry)
-            text = text or state(entry.cell)
+            text = f"{number(entry)} {count(entry)}".strip() or state(entry.cell)
             gap = gap_closed(entries, row, column)
             if gap is not None and row not in ("full-model", "oracle"):
                 text += f" [dim]{100 * gap:.0f} %[/dim]"

@@ -59,6 +59,7 @@ def _curricula(out: Path, scale: Scale, jobs: int) -> list[Path]:
     student = "resnet101" if scale == "paper" else "fast"
     column = f"cifar10 {student} 0.4"
     table = select(find_table("table2", scale), ["row=mentornet-dd", f"column={column}"])
+    _check_kept(table, out)
     reproduce_cells(table, out, 1, Engine(jobs=jobs))
     mentors = []
     for percent in _UPDATES:
@@ -68,6 +69,16 @@ def _curricula(out: Path, scale: Scale, jobs: int) -> list[Path]:
         mentors.append((f"learned at {at} %", at, mentor.config.history, mentor))
     title = f"Curricula learned with {student} on CIFAR-10, 40 % of the labels redrawn"
     return save(draw_surfaces(mentors, title), out / "curricula")
+
+
+def _check_kept(table: Table, out: Path) -> None:
+    """Raise if there is a result whose run is gone, and its mentors with it."""
+    results, run = Results(out), table.cells[0].run
+    if results.find(run) is not None and not results.working(run).is_dir():
+        raise MentorNetError(
+            f"{results.path(run)} is there, but not the run itself with the mentors that it "
+            f"learned ({results.working(run)}); choose another --out, and it is made again"
+        )
 
 
 def _closest(table: Table, out: Path, percent: int) -> Path:

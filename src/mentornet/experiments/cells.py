@@ -7,9 +7,9 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-from mentornet.config import MachineConfig, OptimiserConfig, TrainConfig, changed
+from mentornet.config import MachineConfig, TrainConfig, changed
 from mentornet.errors import MentorNetError
 from mentornet.mentors.store import WEIGHTS, shipped
 from mentornet.methods import make_method
@@ -155,18 +155,18 @@ class Table:
 def with_settings(config: TrainConfig, words: Iterable[str]) -> TrainConfig:
     """The config with settings more, of its method or, as `optimiser.NAME=VALUE`, of that.
 
-    >>> config = TrainConfig("digits", optimiser=OptimiserConfig(epochs=40))
-    >>> tried = with_settings(config, ("optimiser.epochs=20", "beta=0.9"))
+    >>> tried = with_settings(TrainConfig("digits"), ("optimiser.epochs=20", "beta=0.9"))
     >>> tried.optimiser.epochs, tried.method.set
     (20, ('beta=0.9',))
     """
-    ours, theirs = "optimiser.", list(words)
-    about = [word.removeprefix(ours) for word in theirs if word.startswith(ours)]
+    ours, theirs = "optimiser.", tuple(words)
+    about = tuple(word.removeprefix(ours) for word in theirs if word.startswith(ours))
     rest = tuple(word for word in theirs if not word.startswith(ours))
+    changes: dict[str, Any] = {**parse_settings(about)}
     return replace(
         config,
         method=replace(config.method, set=config.method.set + rest),
-        optimiser=replace(config.optimiser, **parse_settings(tuple(about))),
+        optimiser=replace(config.optimiser, **changes),
     )
 
 

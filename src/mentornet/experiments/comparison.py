@@ -10,7 +10,16 @@ from typing import Any
 from mentornet.experiments.cells import Cell, Table
 from mentornet.experiments.results import Results
 
-__all__ = ["Entries", "Entry", "compare", "gap_closed", "markdown", "number", "paper_number"]
+__all__ = [
+    "Entries",
+    "Entry",
+    "compare",
+    "count",
+    "gap_closed",
+    "markdown",
+    "number",
+    "paper_number",
+]
 
 
 @dataclass(frozen=True)
@@ -22,12 +31,14 @@ class Entry:
         values: what the cell reads, a seed each.
         best: the accuracies of the best epochs.
         minutes: what the runs took.
+        wrong: the share of their labels that are really wrong, where that is known.
     """
 
     cell: Cell
     values: tuple[float, ...] = ()
     best: tuple[float, ...] = ()
     minutes: tuple[float, ...] = ()
+    wrong: tuple[float, ...] = ()
 
     @property
     def mean(self) -> float | None:
@@ -58,6 +69,7 @@ def compare(table: Table, results: Results, seeds: int | None = None) -> Entries
             tuple(_read(cell, result) for result in made),
             tuple(float(result["run"]["accuracy_best"]) for result in made),
             tuple(float(result["run"]["seconds"]) / 60 for result in made),
+            tuple(rate for result in made if (rate := result["run"]["noise_rate_actual"])),
         )
     return found
 
@@ -91,6 +103,11 @@ def number(entry: Entry) -> str:
     return shown
 
 
+def count(entry: Entry) -> str:
+    """How many seeds a number is of, where it is a mean."""
+    return f"n={len(entry.values)}" if len(entry.values) > 1 else ""
+
+
 def paper_number(cell: Cell) -> str:
     """What the paper has there."""
     if cell.paper is None:
@@ -122,5 +139,11 @@ def markdown(table: Table, entries: Entries) -> str:
                 cells.append("" if gap is None else f"{100 * gap:.0f} %")
             lines.append(f"| {' | '.join(cells)} |")
         if len(lines) > 2:
-            parts.append(f"### {column}\n\n" + "\n".join(lines) + "\n")
+            parts.append(f"### {column}{_wrong(entries, column)}\n\n" + "\n".join(lines) + "\n")
     return "\n".join(parts)
+
+
+def _wrong(entries: Entries, column: str) -> str:
+    """Of how many labels a column is."""
+    rates = [rate for (_, name), entry in entries.items() if name == column for rate in entry.wrong]
+    return f": {100 * statistics.fmean(rates):.1f} % of the labels are wrong" if rates else ""

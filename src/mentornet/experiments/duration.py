@@ -6,12 +6,14 @@ import statistics
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 import torch
 
 from mentornet.config import FilesConfig, LabelsConfig, TrainConfig
 from mentornet.data import Images, Splits
 from mentornet.experiments.cells import Run
+from mentornet.experiments.large_tables import IMAGES
 from mentornet.experiments.work import trial_config
 from mentornet.randomness import generator
 from mentornet.training import Trainer, prepare
@@ -21,8 +23,26 @@ from mentornet.training.pruning import unpruned
 __all__ = ["Clock"]
 
 _STEPS = 3  # timed, after one that is not
-_IMAGES = {"cifar10": (50_000, 10), "cifar100": (50_000, 100), "digits": (1_437, 10)}
-_SHAPES = {"digits": (1, 8, 8)}
+_FEW = 4  # images of a step that is tried first
+_LONG = 0.3  # seconds that those may take; beyond, a step is as many times longer as it is larger
+
+
+class _Kind(NamedTuple):
+    """What a dataset is like: its training images, its classes, and `(C, H, W)` of a view."""
+
+    images: int
+    classes: int
+    shape: tuple[int, int, int] = (3, 32, 32)
+
+
+_KINDS = {
+    "cifar10": _Kind(50_000, 10),
+    "cifar100": _Kind(50_000, 100),
+    "digits": _Kind(1_437, 10, (1, 8, 8)),
+    "imagenet": _Kind(IMAGES["imagenet"], 1_000, (3, 299, 299)),
+    "webvision": _Kind(IMAGES["webvision"], 1_000, (3, 299, 299)),
+    "webvision-mini": _Kind(65_944, 50, (3, 299, 299)),
+}
 
 
 class Clock:
@@ -32,38 +52,49 @@ class Clock:
         self._seconds: dict[str, float] = {}
 
     def minutes(self, runs: Iterable[Run]) -> float:
-        """What these runs take one after the other, their tuning included; tests left out."""
+        """What these runs take one after the other, their tuning included; tests left out.
+
+        A trial's steps are taken to be as long as the run's.
+        """
         total, tuned = 0.0, set()
         for run in runs:
-            total += self._of(run.config)
+            step = self._step(run.config)
+            total += _steps(run.config) * step
             if run.tuning is not None and run.with_seed(0).digest not in tuned:
                 tuned.add(run.with_seed(0).digest)
-                total += sum(
-                    self._of(trial_config(run, settings)) for settings in run.tuning.candidates
+                total += step * sum(
+                    _steps(trial_config(run, settings)) for settings in run.tuning.candidates
                 )
         return total / 60
 
-    def _of(self, config: TrainConfig) -> float:
-        images, _ = _IMAGES[config.data]
-        images = config.files.limit or images
-        images = round(images * (1 - (config.files.validation or 0)))
-        optimiser = config.optimiser
-        batch = optimiser.batch_size or 128
-        steps = optimiser.steps or (optimiser.epochs or 10) * steps_per_epoch(images, batch)
-        return steps * self._step(config, batch)
-
-    def _step(self, config: TrainConfig, batch: int) -> float:
+    def _step(self, config: TrainConfig) -> float:
         """Seconds of one step; where the method cross-validates first, its share of that too."""
-        method = config.method
-        key = f"{config.data} {config.student} {method} {batch}"
+        batch = config.optimiser.batch_size or 128
+        key = f"{_shape(config)} {config.student} {config.method} {batch}"
         if key not in self._seconds:
-            self._seconds[key] = _time_step(config, batch)
+            seconds = _time_step(config, _FEW)
+            few = seconds > _LONG
+            self._seconds[key] = seconds * batch / _FEW if few else _time_step(config, batch)
         return self._seconds[key]
 
 
+def _shape(config: TrainConfig) -> tuple[int, int, int]:
+    channels, *sides = _KINDS[config.data].shape
+    height, width = [config.files.image_size or side for side in sides]
+    return channels, height, width
+
+
+def _steps(config: TrainConfig) -> int:
+    """How many a run has."""
+    images = config.files.limit or _KINDS[config.data].images
+    images = round(images * (1 - (config.files.validation or 0)))
+    optimiser = config.optimiser
+    batch = optimiser.batch_size or 128
+    return optimiser.steps or (optimiser.epochs or 10) * steps_per_epoch(images, batch)
+
+
 def _time_step(config: TrainConfig, batch: int) -> float:
-    _, classes = _IMAGES[config.data]
-    shape = _SHAPES.get(config.data, (3, 32, 32))
+    classes, shape = _KINDS[config.data].classes, _shape(config)
     draw = generator(0)
     count = max(2 * batch, 20)
     images = Images(
@@ -72,7 +103,7 @@ def _time_step(config: TrainConfig, batch: int) -> float:
         tuple(f"{place}" for place in range(classes)),
         true_label=torch.arange(count) % classes,
     )
-    needs = config.labels.clean_count is not None
+    needs = config.labels.clean_count is not None or config.labels.clean is not None
     timed = replace(
         config,
         files=FilesConfig(),

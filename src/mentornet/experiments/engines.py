@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import multiprocessing
 import os
@@ -12,7 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import torch
 
 from mentornet.errors import MentorNetError
 from mentornet.experiments.cells import Run
@@ -39,34 +42,54 @@ class Outcome:
 def run_locally(runs: Iterable[Run], folder: Path, *, jobs: int) -> Iterator[Outcome]:
     """Every run in a process of its own, `jobs` at a time, as they finish.
 
-    One that dies takes nothing with it.
+    One that dies takes nothing with it. Where there are GPUs, those that run at the same time take
+    turns with them.
     """
-    waiting = list(runs)
+    waiting, gpus = list(runs), _gpus()
     context = multiprocessing.get_context("spawn")
-    running: dict[Connection, tuple[Any, Run]] = {}
+    running: dict[Connection, _Running] = {}
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 ours, theirs = context.Pipe(duplex=False)
-                run = waiting.pop(0)
+                run, place = waiting.pop(0), _free_place(running.values())
+                gpu = gpus[place % len(gpus)] if gpus else None
                 process = context.Process(  # no daemon: its images may have workers of their own
-                    target=_work, args=(run, f"{folder}", theirs, os.getpid())
+                    target=_work, args=(run, f"{folder}", theirs, os.getpid(), gpu)
                 )
                 process.start()
                 theirs.close()
-                running[ours] = (process, run)
+                running[ours] = _Running(process, run, place)
             yield from _finished(running)
     finally:
-        for process, _ in running.values():
+        for process, *_ in running.values():
             process.terminate()
-        for process, _ in running.values():
+        for process, *_ in running.values():
             process.join()
 
 
-def _finished(running: dict[Connection, tuple[Any, Run]]) -> Iterator[Outcome]:
+class _Running(NamedTuple):
+    process: Any
+    run: Run
+    place: int
+
+
+def _free_place(running: Iterable[_Running]) -> int:
+    taken = {one.place for one in running}
+    return next(place for place in itertools.count() if place not in taken)
+
+
+def _gpus() -> list[str]:
+    """The names of the GPUs that this process may use."""
+    allowed = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    count = torch.cuda.device_count()
+    return allowed[:count] if allowed != [""] else [f"{number}" for number in range(count)]
+
+
+def _finished(running: dict[Connection, _Running]) -> Iterator[Outcome]:
     for ready in wait(list(running)):
         assert isinstance(ready, Connection)
-        process, run = running.pop(ready)
+        process, run, _ = running.pop(ready)
         try:
             outcome = Outcome(run, *ready.recv())
         except (EOFError, OSError):
@@ -83,9 +106,11 @@ def _how(exitcode: int | None) -> str:
     return f"exit code {exitcode}"
 
 
-def _work(run: Run, folder: str, report: Connection, parent: int) -> None:
+def _work(run: Run, folder: str, report: Connection, parent: int, gpu: str | None) -> None:
     """The life of a process; an interruption is its parent's to deal with."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     report.send(_attempt(run, folder, parent))
     report.close()
 
@@ -113,7 +138,7 @@ def _check_reachable(address: str | None) -> None:
 def run_on_ray(
     runs: Iterable[Run], folder: Path, *, address: str | None = None, jobs: int | None = None
 ) -> Iterator[Outcome]:
-    """Every run as a task of Ray, a core each, as they finish.
+    """Every run as a task of Ray, a core each and a GPU where the cluster has any, as they finish.
 
     A task whose worker or machine dies is started again, and goes on from the run's last
     checkpoint where `folder` is on a file system that the machines share.
@@ -139,7 +164,8 @@ def run_on_ray(
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
             raise MentorNetError(f"there is no Ray cluster at {address}: {error}") from None
     try:
-        task = ray.remote(num_cpus=1, max_retries=5)(_attempt)
+        gpus = 1 if ray.cluster_resources().get("GPU", 0) >= 1 else 0
+        task = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=5)(_attempt)
         running = {task.remote(run, f"{folder.absolute()}", None): run for run in runs}
         while running:
             ready, _ = ray.wait(list(running), num_returns=1)

@@ -23,7 +23,8 @@ from mentornet.experiments.cells import Cell, Run, Scale, Table, Tuning
 from mentornet.methods import METHODS
 
 __all__ = [
-    "NOISES", "SMALL", "SMALL_TRIAL", "paper_config", "run_for", "small_config", "table1", "table2", "table3",
+    "NOISES", "SMALL", "SMALL_TRIAL", "paper_config", "run_for", "small_config", "table1",
+    "table2", "table3",
 ]  # fmt: skip
 
 NOISES = ("0.2", "0.4", "0.8")

@@ -10,7 +10,10 @@ from mentornet.errors import MentorNetError
 from mentornet.experiments.cells import Run
 from mentornet.files import read_json, write_json
 
-__all__ = ["FORMAT", "Results"]
+__all__ = ["FORMAT", "TABLE6", "Results"]
+
+TABLE6 = "table6.json"
+"""The one table that is no training: it has a file of its own."""
 
 FORMAT = 1
 """Of the files; another number means another version of mentornet."""
@@ -48,7 +51,12 @@ class Results:
     def every(self) -> Iterator[dict[str, Any]]:
         """All results, whatever they are of."""
         for path in sorted(self.folder.glob("*.json")):
-            yield self._read(path)
+            if path.name != TABLE6:
+                yield self._read(path)
+
+    def most_seeds(self) -> int:
+        """How many seeds there may be of a run: one more than the largest."""
+        return max((int(found["run"]["seed"]) for found in self.every()), default=0) + 1
 
     def check(self) -> None:
         """Raise if any result is of another version, or damaged."""

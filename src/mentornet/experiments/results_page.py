@@ -7,27 +7,35 @@ from typing import Any
 
 from mentornet.experiments.benchmark import benchmark, full_size, human, transfer
 from mentornet.experiments.comparison import compare, markdown
+from mentornet.experiments.paper_tables import SMALL_TRIAL
 from mentornet.experiments.results import Results
+from mentornet.experiments.verdicts import verdicts, wins_and_losses
 
-__all__ = ["render_results"]
+__all__ = ["FINDINGS", "render_results"]
+
+FINDINGS = "findings.md"
+"""Beside the results: what we make of them, in words."""
 
 _HEAD = """# Results
 
 Made by `make results` from the files in `results/benchmark`; every number below is in one of them,
-with its config, seed, commit and machine. `make benchmark` makes the runs, and goes on where it was
-stopped; `mentornet reproduce NAME --out results/benchmark` makes one table.
+with its config, seed, commit and machine. `make benchmark` makes the runs, and goes on where it
+was stopped; `mentornet reproduce NAME --out results/benchmark` makes one table.
 
 How to read it: accuracy on clean test images in percent, **last epoch first**, with the range over
 the seeds in brackets, then the best epoch of every fourth, which nobody without clean test labels
 could have picked (early stopping picks among all, by noisy labels). Uniform noise replaces a label
-by any class, the true one included (the paper's definition), so of a fraction p = 0.4 on ten
-classes 36 % of the labels are wrong; symmetric noise, as others define it, would make it 40 %.
-Everything runs on the same student, images and steps.
-`full-model` is plain training with the same schedule, augmentation and weight decay; `oracle` knows
-which labels are right, and gives the others weight 0 in the same batches: the limit of what weights
-can do. "gap closed" is (method − full-model) /
-(oracle − full-model), of last epochs. n is the number of seeds. Minutes are of one thread, often
-beside another run.
+by any class, the true one included (the paper's definition), so of a fraction p only p (1 − 1/K)
+of the labels are wrong, as each heading says; symmetric noise, as others define it, would make it
+p. Within a table, student, images and steps are the same but for what a row is about: early
+stopping and trials of tuning go without a tenth of the images; `full-model tuned` chooses its
+epochs and weight decay; co-teaching trains two students, cleanlab-prune six, and MentorMix and
+mixup look at each batch twice. `full-model` is plain training with the same schedule, augmentation
+and weight decay; `oracle` knows which labels are right, and gives the others weight 0 in the same
+batches: the limit of what weights can do. "gap closed" is (method − full-model) / (oracle −
+full-model), of last epochs (of early stopping, of the epoch that it chose). n is how many seeds,
+and the range over them is in brackets where there are several. Minutes are of one thread, often
+beside another run, without tuning.
 """
 
 
@@ -46,8 +54,32 @@ def render_results(results: Results) -> str:
         parts.append(text)
         if tuned:
             parts.append(tuned)
+    parts.insert(1, _verdicts(results))
+    findings = results.folder / FINDINGS
+    if findings.is_file():
+        parts.append(findings.read_text(encoding="utf-8"))
     parts.append(_conditions(results))
     return "\n".join(parts)
+
+
+def _verdicts(results: Results) -> str:
+    """What was to be shown, and where DD stands among all."""
+    told = {True: "yes", False: "**no**", None: "not run yet"}
+    lines = ["## What was to be shown", "", "| claim | found | holds |", "|---|---|---|"]
+    lines += [
+        f"| {verdict.claim} | {verdict.found} | {told[verdict.holds]} |"
+        for verdict in verdicts(results)
+    ]
+    table = benchmark("small")
+    entries = compare(table, results)
+    stands = wins_and_losses(table, entries)
+    if stands:
+        lines += ["", "mentornet-dd among all of 10,000 images, last epochs, the oracle aside:", ""]
+        lines.append(stands)
+    done = sum(bool(entry.values) for entry in entries.values())
+    if done < len(entries):
+        lines += ["", f"{done} of the {len(entries)} cells of that table have been run so far."]
+    return "\n".join(lines) + "\n"
 
 
 def _tuned(table: Any, results: Results) -> str:
@@ -64,7 +96,10 @@ def _tuned(table: Any, results: Results) -> str:
         lines.append(f"| {cell.row} | {cell.column} | {', '.join(tried)} |")
     if not lines:
         return ""
-    head = "Tuned on a tenth of the images with the labels they were given (accuracy on those):\n\n"
+    head = (
+        "Tuned on a tenth of the images with the labels they were given (accuracy on those), in "
+        f"trials of {SMALL_TRIAL} epochs, of `full-model tuned` of full length:\n\n"
+    )
     return head + "| method | noise | tried |\n|---|---|---|\n" + "\n".join(lines) + "\n"
 
 

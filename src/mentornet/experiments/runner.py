@@ -7,6 +7,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,14 +78,27 @@ def run_missing(
     workers = min(processes, len(missing))
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare_worker) as pool:
         running = {pool.submit(job.function, **job.settings): job for job in missing}
+        failed = []
         try:
             for future in as_completed(running):
-                job, result = running[future], future.result()
+                job = running[future]
+                try:
+                    result = future.result()
+                except BrokenProcessPool:
+                    raise MentorNetError(
+                        f"a process died, perhaps for want of memory; what has finished is in "
+                        f"{folder}, and the same command goes on from there"
+                    ) from None
+                except Exception as error:  # noqa: BLE001  one that fails must not stop the others
+                    failed.append(f"{job.key}: {type(error).__name__}: {error}")
+                    continue
                 content = {"digest": job.digest, "settings": dict(job.settings), "result": result}
                 write_json(job.path(folder), content)
                 yield job, result
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+    if failed:
+        raise MentorNetError(f"{len(failed)} of {len(missing)} failed: {'; '.join(failed[:3])}")
 
 
 def _prepare_worker() -> None:

@@ -1,0 +1,107 @@
+"""What the benchmark set out to show, and whether it does: from the stored results only."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mentornet.experiments.benchmark import benchmark, human, transfer
+from mentornet.experiments.cells import Table
+from mentornet.experiments.comparison import Entries, compare, gap_closed
+from mentornet.experiments.paper_tables import NOISES, ROWS
+from mentornet.experiments.results import Results
+
+__all__ = ["Verdict", "verdicts", "wins_and_losses"]
+
+_DD, _PD, _PLAIN = "mentornet-dd", "mentornet-pd", "full-model"
+_PAPERS = tuple(name for name in ROWS if name not in (_DD, "mentornet-auto", "oracle"))
+_GAP, _TRANSFERRED = 0.6, 0.03
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One claim, and what came of it.
+
+    Attributes:
+        claim: in words.
+        found: the numbers, in percent; empty if the runs are not there yet.
+        holds: whether it does; None if nobody knows yet.
+    """
+
+    claim: str
+    found: str = ""
+    holds: bool | None = None
+
+
+def verdicts(results: Results) -> list[Verdict]:
+    """Every claim, last epochs if it says nothing else."""
+    found = [*_of_benchmark(compare(benchmark("small"), results))]
+    moved = compare(transfer("small"), results)
+    found.append(
+        _difference("a mentor from CIFAR-10 on CIFAR-100 at 0.4: DD ≥ full-model + 3",
+                    moved, "0.4", _TRANSFERRED)
+    )  # fmt: skip
+    people = compare(human("small"), results)
+    for column in human("small").columns:
+        claim = f"labels by people, {column}: DD's last epoch ≥ full-model's best"
+        ours, plain = people[_DD, column].mean, people[_PLAIN, column].best
+        if ours is None or not plain:
+            found.append(Verdict(claim))
+        else:
+            best = statistics.fmean(plain)
+            found.append(Verdict(claim, f"{100 * ours:.1f}, {100 * best:.1f}", ours >= best))
+    return found
+
+
+def _of_benchmark(entries: Entries) -> Iterator[Verdict]:
+    claim = "at 0.4: full-model < PD < DD"
+    means = [entries[row, "0.4"].mean for row in (_PLAIN, _PD, _DD)]
+    known = [mean for mean in means if mean is not None]
+    if len(known) < len(means):
+        yield Verdict(claim)
+    else:
+        rising = known[0] < known[1] < known[2]
+        yield Verdict(claim, " < ".join(f"{100 * mean:.1f}" for mean in known), rising)
+    for noise in NOISES:
+        claim = f"at {noise}: DD is the best of the paper's methods"
+        others = {row: entries[row, noise].mean for row in _PAPERS}
+        ours, rivals = entries[_DD, noise].mean, [mean for mean in others.values() if mean]
+        if ours is None or len(rivals) < len(others):
+            yield Verdict(claim)
+            continue
+        best = max(rivals)
+        name = next(row for row, mean in others.items() if mean == best)
+        yield Verdict(claim, f"{100 * ours:.1f}, {name} {100 * best:.1f}", ours > best)
+    for noise in NOISES:
+        claim = f"at {noise}: DD closes at least 60 % of the gap to the oracle"
+        gap = gap_closed(entries, _DD, noise)
+        yield Verdict(claim) if gap is None else Verdict(claim, f"{100 * gap:.0f} %", gap >= _GAP)
+
+
+def _difference(claim: str, entries: Entries, column: str, least: float) -> Verdict:
+    ours, plain = entries[_DD, column].mean, entries[_PLAIN, column].mean
+    if ours is None or plain is None:
+        return Verdict(claim)
+    return Verdict(claim, f"{100 * ours:.1f}, {100 * plain:.1f}", ours - plain >= least)
+
+
+def wins_and_losses(table: Table, entries: Entries, row: str = _DD) -> str:
+    """Which other methods `row` beats and which beat it, last epochs, a line a column."""
+    lines = []
+    for column in table.columns:
+        ours = entries[row, column].mean
+        if ours is None:
+            continue
+        rivals = {
+            name: mean
+            for name in table.rows
+            if name not in (row, "oracle") and (mean := entries[name, column].mean) is not None
+        }
+        below = [name for name, mean in rivals.items() if mean < ours]
+        above = [f"{name} ({100 * (mean - ours):+.1f})" for name, mean in rivals.items()
+                 if mean >= ours]  # fmt: skip
+        lines.append(
+            f"- {column}: above {', '.join(below) or 'none'}; below {', '.join(above) or 'none'}."
+        )
+    return "\n".join(lines)

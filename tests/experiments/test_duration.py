@@ -1,0 +1,52 @@
+"""How long runs will take: every table can be asked, and none takes long to answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mentornet.config import TrainConfig
+from mentornet.experiments import duration
+from mentornet.experiments.catalogue import PAPER_TABLES, TABLES, find_table
+from mentornet.experiments.cells import Scale
+from tests.experiments.tables import tiny
+
+
+def plans() -> list[tuple[str, Scale]]:
+    own: list[tuple[str, Scale]] = [(name, "small") for name in TABLES]
+    return own + [(name, "paper") for name in PAPER_TABLES]
+
+
+@pytest.mark.parametrize(("name", "scale"), plans())
+def test_every_table_has_an_estimate(
+    name: str, scale: Scale, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timed: list[tuple[Any, ...]] = []
+
+    def step(config: TrainConfig, batch: int) -> float:
+        timed.append((config, batch))
+        return 1.0
+
+    monkeypatch.setattr(duration, "_time_step", step)
+    runs = list(find_table(name, scale).runs(1))
+    assert duration.Clock().minutes(runs) > len(runs) * 100 / 60
+    assert len(timed) <= 30  # methods × students: not once for each candidate that is tuned over
+    assert {batch for _, batch in timed} == {4}  # a second for four images: nobody waits for 128
+
+
+def test_a_step_of_a_verified_run_is_timed() -> None:
+    config = next(
+        cell.run.config
+        for cell in find_table("table5", "small").cells
+        if cell.run.config.labels.clean is not None
+    )
+    assert 0 < duration._time_step(config, 4) < 60
+
+
+def test_trials_are_counted() -> None:
+    run = next(run for run in tiny().runs() if run.tuning)
+    clock = duration.Clock()
+    alone = clock.minutes([type(run)(run.config)])
+    assert clock.minutes([run]) > 1.5 * alone  # two trials of an epoch beside two epochs
+    assert clock.minutes([run, run.with_seed(1)]) < 3.5 * alone  # tuned once

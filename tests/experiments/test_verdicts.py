@@ -1,0 +1,67 @@
+"""Whether what was to be shown is shown: from made-up results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mentornet.experiments.benchmark import benchmark, human, transfer
+from mentornet.experiments.cells import Table
+from mentornet.experiments.comparison import compare
+from mentornet.experiments.results import Results
+from mentornet.experiments.results_page import FINDINGS, render_results
+from mentornet.experiments.verdicts import verdicts, wins_and_losses
+
+_LAST = {"full-model": 0.5, "mentornet-pd": 0.6, "mentornet-dd": 0.75, "elr": 0.8, "oracle": 0.9}
+
+
+def fill(results: Results, table: Table, last: dict[str, float]) -> None:
+    """Every cell of the table, best epochs a point above the last."""
+    for cell in table.cells:
+        accuracy = last.get(cell.row, 0.55)
+        run = {
+            "accuracy_last": accuracy, "accuracy_best": accuracy + 0.01, "seconds": 60.0,
+            "noise_rate_actual": 0.36, "seed": cell.run.config.seed,
+        }  # fmt: skip
+        about = {"mentornet": "0", "commit": "c", "torch": "t", "python": "p", "processor": "x"}
+        tried = [{"set": ["a=1"], "validation_accuracy": 0.3}] if cell.run.tuning else None
+        results.write(cell.run, {"run": run, "conditions": {**about, "cores": 2}, "tried": tried})
+
+
+def test_nothing_is_claimed_before_it_was_run(tmp_path: Path) -> None:
+    assert {verdict.holds for verdict in verdicts(Results(tmp_path))} == {None}
+
+
+def test_claims_that_hold_and_one_that_does_not(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    fill(results, benchmark("small"), _LAST)
+    fill(results, transfer("small"), _LAST)
+    fill(results, human("small"), {**_LAST, "full-model": 0.745})  # its best epoch has 0.755
+    found = {verdict.claim: verdict for verdict in verdicts(results)}
+    assert len(found) == 10
+    failed = [claim for claim, verdict in found.items() if not verdict.holds]
+    assert [claim.split(",")[0] for claim in failed] == ["labels by people"] * 2
+    assert found["at 0.4: full-model < PD < DD"].found == "50.0 < 60.0 < 75.0"
+    assert found["at 0.8: DD closes at least 60 % of the gap to the oracle"].found == "62 %"
+
+
+def test_where_dd_wins_and_loses(tmp_path: Path) -> None:
+    results, table = Results(tmp_path), benchmark("small")
+    fill(results, table, _LAST)
+    line = wins_and_losses(table, compare(table, results)).splitlines()[0]
+    above, below = line.split("; ")
+    assert "mentornet-pd" in above
+    assert below == "below elr (+5.0)."
+
+
+def test_the_page_says_it_all(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    fill(results, benchmark("small"), _LAST)
+    (tmp_path / FINDINGS).write_text("## What we found\n\nThis.\n", encoding="utf-8")
+    page = render_results(results)
+    assert (
+        "| at 0.2: DD is the best of the paper's methods | 75.0, mentornet-pd 60.0 | yes |" in page
+    )
+    assert "DD ≥ full-model + 3 |  | not run yet |" in page
+    assert "### 0.4: 36.0 % of the labels are wrong" in page
+    assert "cells of that table" not in page  # all are there
+    assert "This.\n" in page
