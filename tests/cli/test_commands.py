@@ -122,6 +122,8 @@ def test_reproduce_table6(
 ) -> None:
     monkeypatch.setattr(reproduce_table6, "SMALL", Table6(repeats=2, samples=300, steps=4))
     words = ["reproduce", "table6"]
+    assert main([*words, "--dry-run", "--out", str(tmp_path)]) == 0
+    assert "128 fits, about " in capsys.readouterr().out
     assert main([*words, "--out", str(tmp_path)]) == 0
     table = json.loads((tmp_path / "table6.json").read_text())
     assert len(table["cells"]) == 32
@@ -132,6 +134,8 @@ def test_reproduce_table6(
     assert "of 128 fits" in printed
     assert "wrote" in printed
     assert "1.6±0.5E-6" in (tmp_path / "README.md").read_text()
+    assert main([*words, "--list", "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.count("4 of 4") == 32
     runs = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
     assert main([*words, "--out", str(tmp_path)]) == 0
     assert {path: path.stat().st_mtime_ns for path in runs} == runs  # nothing ran twice
@@ -179,6 +183,7 @@ MISTAKES = [
     (["reproduce", "table2", "--only", "row=nobody"], "table2 has no row 'nobody'"),
     (["reproduce", "table2", "--address", "auto"], "--address is for --engine ray"),
     (["reproduce", "fig-errors", "--list"], "fig-errors is made whole"),
+    (["reproduce", "table6", "--only", "row=linear"], "table6 is made whole"),
     (["compare", "nowhere"], "nowhere has no results"),
 ]
 

@@ -10,7 +10,7 @@ import tyro
 from rich.console import Console
 
 from mentornet.cli.reproduce_cells import Engine, list_cells, reproduce_cells, show_plan
-from mentornet.cli.reproduce_table6 import reproduce_table6
+from mentornet.cli.reproduce_table6 import list_table6, plan_table6, reproduce_table6
 from mentornet.errors import MentorNetError
 from mentornet.experiments.catalogue import FIGURES, PAPER_TABLES, TABLES, find_table
 from mentornet.experiments.cells import Scale, select
@@ -81,13 +81,18 @@ class Reproduce:
         pick({**TABLES, **FIGURES, "table6": None}, self.what, "table or figure")
         console = Console(highlight=False, markup=False)
         if self.what in ("table6", *FIGURES):
-            if self.only or self.list or self.dry_run or self.engine != "local":
+            shows = self.list or self.dry_run
+            if self.only or self.engine != "local" or (shows and self.what != "table6"):
+                more = "" if self.what == "table6" else "--list, --dry-run, "
                 raise MentorNetError(
-                    f"{self.what} is made whole, on this machine: leave out --only, --list, "
-                    "--dry-run and --engine"
+                    f"{self.what} is made whole, on this machine: leave out {more}--only and "
+                    "--engine"
                 )
             if self.seeds is not None and self.what != "table6":
                 raise MentorNetError(f"--seeds has no meaning for {self.what}; leave it out")
+            if shows:
+                self._show_table6(out)
+                return
             written = self._whole(out)
         else:
             if self.scale == "paper" and self.what not in PAPER_TABLES:
@@ -104,6 +109,12 @@ class Reproduce:
         console.print()
         for path in written:
             console.print(f"wrote {path}")
+
+    def _show_table6(self, out: Path) -> None:
+        if self.list:
+            list_table6(out, self.scale, self.seeds)
+        else:
+            plan_table6(out, self.scale, self.seeds, self.jobs)
 
     def _whole(self, out: Path) -> Written:
         if self.what == "table6":

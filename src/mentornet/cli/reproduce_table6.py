@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from rich import box
@@ -22,12 +22,13 @@ from mentornet.experiments.table6 import (
     Cell,
     Progress,
     Table6,
+    cells,
     run_table6,
 )
 from mentornet.files import read_json, write_json, write_text
 from mentornet.mentors import ARCHITECTURES
 
-__all__ = ["SMALL", "reproduce_table6"]
+__all__ = ["SMALL", "list_table6", "plan_table6", "reproduce_table6"]
 
 SMALL = Table6(repeats=2, samples=30_000, steps=500)
 
@@ -45,8 +46,7 @@ def reproduce_table6(out: Path, scale: Scale, *, seeds: int | None, jobs: int) -
     from mentornet.experiments.table6_figures import draw_architectures, draw_objectives
     from mentornet.experiments.table6_page import render_page
 
-    table = Table6() if scale == "paper" else SMALL
-    table = Table6(seeds or table.repeats, table.samples, table.history, table.steps)
+    table = _table(scale, seeds)
     _check_out(out, table)
     console, started = Console(highlight=False), time.monotonic()
     with Live(console=console, refresh_per_second=2) as live:
@@ -62,6 +62,44 @@ def reproduce_table6(out: Path, scale: Scale, *, seeds: int | None, jobs: int) -
     written += save(draw_architectures(result), out / "architectures")
     written += save(draw_objectives(result), out / "objectives")
     return written
+
+
+def list_table6(out: Path, scale: Scale, seeds: int | None) -> None:
+    """Every cell with the paper's number, and how many of its fits are done."""
+    table = _table(scale, seeds)
+    view = Table(title="Table 6", box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in ("row", "column", "objective", "paper", "fits done"):
+        view.add_column(head, no_wrap=True)
+    for cell in cells():
+        paper = f"{PAPER[cell.row][cell.arch]}" if cell.objective == "implicit" else ""
+        done, total = table.fits(cell, out / "runs")
+        view.add_row(cell.row, NAMES[cell.arch], cell.objective, paper, f"{done} of {total}")
+    Console(highlight=False).print(view)
+
+
+def plan_table6(out: Path, scale: Scale, seeds: int | None, jobs: int) -> None:
+    """How many fits are missing, and about how long they take here, from short ones made now."""
+    table, console = _table(scale, seeds), Console(highlight=False)
+    fits, total = 0, 0.0
+    with console.status("timing a short fit of each network"):
+        for arch in ARCHITECTURES:
+            missing = 0
+            for cell in cells():
+                done, wanted = table.fits(cell, out / "runs")
+                missing += (wanted - done) * (cell.arch == arch)
+            fits += missing
+            if missing:
+                total += missing * table.seconds(arch) / 60
+    hours = f"{total:.0f} min" if total < 90 else f"{total / 60:.1f} h"
+    console.print(
+        f"{fits} fits, about {hours} one after the other, on {jobs} cores 1/{jobs} of it",
+        markup=False,
+    )
+
+
+def _table(scale: Scale, seeds: int | None) -> Table6:
+    table = Table6() if scale == "paper" else SMALL
+    return replace(table, repeats=seeds or table.repeats)
 
 
 def _check_out(out: Path, table: Table6) -> None:

@@ -7,10 +7,13 @@ chosen on its first repeat; which were tried, and what they gave, is part of the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+
+import torch
 
 from mentornet.curricula import make_curriculum
 from mentornet.experiments.conditions import conditions
@@ -59,6 +62,7 @@ NAMES = {
 """The architectures as the paper's table heads its columns."""
 
 LEARNING_RATES = (0.01, 0.03, 0.1)
+_SHORT = (100, 300)  # steps of fits that are timed; enough for as many looks as long ones have
 
 _PAPER = """
 self-paced           8.9±0.8E-3 1.1±0.3E-5 4.9±1.0E-2 1.6±1.0E-2 1.6±0.5E-6
@@ -113,6 +117,33 @@ class Table6:
             "batch_size": FitConfig().batch_size,
         }
         return Job("-".join([*cell, f"rate{learning_rate:g}", f"{repeat}"]), run_fit, settings)
+
+    def fits(self, cell: Cell, folder: Path) -> tuple[int, int]:
+        """How many fits of a cell `folder` has, and how many it takes."""
+        wanted = len(LEARNING_RATES) + self.repeats - 1
+        made = [
+            self.job(cell, rate, repeat).stored(folder) is not None
+            for rate in LEARNING_RATES
+            for repeat in range(self.repeats)
+        ]
+        return min(sum(made), wanted), wanted
+
+    def seconds(self, arch: str) -> float:
+        """What a fit of such a network takes, from two short ones."""
+        row = next(iter(WEIGHTINGS))
+        took, threads = [], torch.get_num_threads()
+        torch.set_num_threads(1)  # as the fits will have
+        try:
+            for steps in _SHORT:
+                short = replace(self, steps=steps)
+                job = short.job(Cell(row, arch), LEARNING_RATES[0], 0)
+                started = time.process_time()
+                job.function(**job.settings)
+                took.append(time.process_time() - started)
+        finally:
+            torch.set_num_threads(threads)
+        step = max(took[1] - took[0], 0) / (_SHORT[1] - _SHORT[0])
+        return took[1] + step * max(self.steps - _SHORT[1], 0)
 
 
 def cells() -> Iterator[Cell]:
