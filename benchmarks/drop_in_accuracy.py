@@ -5,7 +5,7 @@
 The loop, the student, the batches and the steps are the same; only the criterion differs, and that
 the weight decay follows its weights (`scale_weight_decay`). It is told neither the noise rate nor
 any clean label; which sample is which it is told for the estimate of the noise rate, and what that
-is without is noted too. Digits: the small CNN, 40 epochs. CIFAR-10: 10,000
+is without is noted too. Digits: the small CNN, 50 epochs. CIFAR-10: 10,000
 of its training images, the fast student at half its width, 25 epochs; it needs MENTORNET_DATA.
 Noise is symmetric (wrong classes only) on digits and uniform (all classes, as in the paper) on
 CIFAR-10, where the student is judged after every fifth epoch only. Runs that are in
