@@ -316,6 +316,7 @@ class Trainer:
             "seconds": self.seconds,
             "images_per_second": self._images_per_second(),
             "noise_rate_actual": prepared.noise_rate,
+            "noise_rate_estimated": self.metrics[-1].get("noise_rate"),
             "weight_auroc": self.metrics[-1].get("weight_auroc"),
             "mean_weight": self.metrics[-1]["mean_weight"],
             "notes": self.notes,
