@@ -23,7 +23,8 @@ def fill(results: Results, table: Table, last: dict[str, float]) -> None:
             "noise_rate_actual": 0.36, "seed": cell.run.config.seed,
         }  # fmt: skip
         about = {"mentornet": "0", "commit": "c", "torch": "t", "python": "p", "processor": "x"}
-        tried = [{"set": ["a=1"], "validation_accuracy": 0.3}] if cell.run.tuning else None
+        trial = {"set": ["a=1"], "validation_accuracy": 0.3, "seconds": 90.0}
+        tried = [trial, trial] if cell.run.tuning else None
         results.write(cell.run, {"run": run, "conditions": {**about, "cores": 2}, "tried": tried})
 
 
@@ -64,4 +65,5 @@ def test_the_page_says_it_all(tmp_path: Path) -> None:
     assert "DD ≥ full-model + 3 |  | not run yet |" in page
     assert "### 0.4: 36.0 % of the labels are wrong" in page
     assert "cells of that table" not in page  # all are there
+    assert "| elr | 0.2 | a=1 30.0, a=1 30.0 | 3.0 |" in page
     assert "This.\n" in page

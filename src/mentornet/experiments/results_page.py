@@ -93,14 +93,16 @@ def _tuned(table: Any, results: Results) -> str:
             f"{' '.join(trial['set'])} {100 * trial['validation_accuracy']:.1f}"
             for trial in found["tried"]
         ]
-        lines.append(f"| {cell.row} | {cell.column} | {', '.join(tried)} |")
+        minutes = sum(trial["seconds"] for trial in found["tried"]) / 60
+        lines.append(f"| {cell.row} | {cell.column} | {', '.join(tried)} | {minutes:.1f} |")
     if not lines:
         return ""
     head = (
         "Tuned on a tenth of the images with the labels they were given (accuracy on those), in "
         f"trials of {SMALL_TRIAL} epochs, of `full-model tuned` of full length:\n\n"
     )
-    return head + "| method | noise | tried |\n|---|---|---|\n" + "\n".join(lines) + "\n"
+    heads = "| method | noise | tried | minutes |\n|---|---|---|---|\n"
+    return head + heads + "\n".join(lines) + "\n"
 
 
 def _conditions(results: Results) -> str:

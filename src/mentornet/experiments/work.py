@@ -110,10 +110,11 @@ def _tried(run: Run, results: Results, observer: Observer) -> list[dict[str, Any
         tried = []
         for settings in run.tuning.candidates:
             out = folder / "-".join(word.replace("=", "-") for word in settings)
-            _train(trial_config(first, settings), out, observer)
+            made = _train(trial_config(first, settings), out, observer)
             last = RunFolder(out).read_metrics()[-1]
+            accuracy = last["validation_accuracy"]
             tried.append(
-                {"set": list(settings), "validation_accuracy": last["validation_accuracy"]}
+                {"set": list(settings), "validation_accuracy": accuracy, "seconds": made["seconds"]}
             )
         write_json(path, {"tried": tried})
         return tried
