@@ -12,6 +12,7 @@ from mentornet.config import FilesConfig, TrainConfig
 from mentornet.data import Images, Splits
 from mentornet.experiments.cells import Cell
 from mentornet.experiments.paper_tables import table1, table2, table3
+from mentornet.mentors.store import load_mentor
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.methods.weighted import SpadeMethod
@@ -87,6 +88,7 @@ def test_the_methods_of_appendix_e(cell: Cell) -> None:
         else:
             rate = round(100 * float((config.labels.noise or "").rpartition(":")[2]))
             assert settings == {"mentor": f"dd-cifar10-{rate}"}
+            load_mentor(f"dd-cifar10-{rate}")
             assert config.labels.clean_count is None
     if name in TRIED:
         key, values = TRIED[name]
