@@ -14,14 +14,6 @@ from typing import Any
 
 import pytest
 
-from mentornet.config import (
-    FilesConfig,
-    MachineConfig,
-    MethodConfig,
-    OptimiserConfig,
-    StudentConfig,
-    TrainConfig,
-)
 from mentornet.errors import MentorNetError
 from mentornet.experiments import engines, work
 from mentornet.experiments.cells import Run, Table, select
@@ -30,8 +22,8 @@ from mentornet.experiments.engines import run_locally, run_on_ray
 from mentornet.experiments.results import Results
 from mentornet.experiments.work import make_run
 from mentornet.files import read_json
-from tests.data.layouts import jpeg, put
 from tests.experiments.tables import broken, config, tiny
+from tests.training.runs import streamed
 
 
 @pytest.fixture(scope="module")
@@ -84,18 +76,8 @@ def test_tuning_serves_every_seed(made: Path, tmp_path: Path) -> None:
 
 def test_a_run_may_have_workers_of_its_own(tmp_path: Path) -> None:
     """Images that are streamed, as ImageNet's in Table 4, are decoded by further processes."""
-    for label in range(2):
-        for number in range(12):
-            put(tmp_path / "photos" / f"c{label}" / f"{number}.jpg", jpeg(label, number, 20, 20))
-    streamed = TrainConfig(
-        f"{tmp_path / 'photos'}",
-        files=FilesConfig(stream=True, image_size=8),
-        student=StudentConfig("tests.training.sharing:Smooth"),
-        method=MethodConfig("full-model"),
-        optimiser=OptimiserConfig(epochs=1, batch_size=8, augment=False),
-        machine=MachineConfig(workers=1),
-    )
-    (outcome,) = run_locally([Run(streamed)], tmp_path / "out", jobs=1)
+    photos = streamed(tmp_path / "photos", classes=2, each=12, batch_size=8, workers=1)
+    (outcome,) = run_locally([Run(photos)], tmp_path / "out", jobs=1)
     assert outcome.error is None
 
 

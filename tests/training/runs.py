@@ -20,6 +20,7 @@ from mentornet.config import (
 from mentornet.records import read_records
 from mentornet.training import Prepared, RunFolder, prepare
 from mentornet.training.pruning import unpruned
+from tests.data.layouts import jpeg, put
 
 METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
     "full-model": (),
@@ -44,6 +45,23 @@ METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
     "oracle": (),
 }
 """Every method, with what exercises most of it."""
+
+
+def streamed(
+    photos: Path, *, classes: int, each: int, batch_size: int, workers: int
+) -> TrainConfig:
+    """An epoch of plain training on photographs, written to `photos`, that stay in their files."""
+    for label in range(classes):
+        for number in range(each):
+            put(photos / f"c{label:02}" / f"{number}.jpg", jpeg(label, number, 20, 20))
+    return TrainConfig(
+        f"{photos}",
+        files=FilesConfig(stream=True, image_size=8),
+        student=StudentConfig("tests.training.sharing:Smooth"),
+        method=MethodConfig("full-model"),
+        optimiser=OptimiserConfig(epochs=1, batch_size=batch_size, augment=False),
+        machine=MachineConfig(workers=workers),
+    )
 
 
 def small(method: str = "mentornet-pd", **changes: Any) -> TrainConfig:

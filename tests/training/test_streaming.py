@@ -16,14 +16,11 @@ from mentornet.cli import main
 from mentornet.config import (
     FilesConfig,
     LabelsConfig,
-    MachineConfig,
-    MethodConfig,
-    OptimiserConfig,
-    StudentConfig,
     TrainConfig,
 )
 from mentornet.training import train
-from tests.data.layouts import jpeg, put, write_imagenet, write_webvision
+from tests.data.layouts import put, write_imagenet, write_webvision
+from tests.training.runs import streamed
 
 METRICS = ("train_loss", "train_accuracy", "test_accuracy", "mean_weight")
 
@@ -107,18 +104,7 @@ def test_a_verified_list_names_its_images_by_path(tmp_path: Path) -> None:
 
 
 def test_many_classes_have_a_top_five(tmp_path: Path) -> None:
-    for label in range(50):
-        for number in range(3):
-            put(tmp_path / "photos" / f"c{label:02}" / f"{number}.jpg", jpeg(label, number, 20, 20))
-    config = TrainConfig(
-        f"{tmp_path / 'photos'}",
-        files=FilesConfig(stream=True, image_size=8),
-        student=StudentConfig("tests.training.sharing:Smooth"),
-        method=MethodConfig("full-model"),
-        optimiser=OptimiserConfig(epochs=1, batch_size=50, augment=False),
-        machine=MachineConfig(workers=0),
-    )
-    summary = train(config)
+    summary = train(streamed(tmp_path / "photos", classes=50, each=3, batch_size=50, workers=0))
     assert 0 <= summary["accuracy_last"] <= summary["accuracy_top5_last"] <= 1
 
 

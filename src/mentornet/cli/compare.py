@@ -48,11 +48,13 @@ class Compare:
         if self.seeds is not None and self.seeds < 1:
             raise MentorNetError(f"seeds must be ≥ 1, got {self.seeds}")
         results, console = Results(self.folder), Console(highlight=False)
+        has_runs = any(True for _ in results.every())
         if (self.folder / TABLE6).is_file() and self.table in (None, "table6"):
             page = render_page(read_json(self.folder / TABLE6)).replace("<br>", ", paper ")
             console.print(Text(page), soft_wrap=True)
-            return
-        if not any(True for _ in results.every()):
+            if self.table == "table6" or not has_runs:
+                return
+        if not has_runs:
             raise MentorNetError(
                 f"{self.folder} has no results; make some with mentornet reproduce"
             )

@@ -66,7 +66,8 @@ def _of_benchmark(entries: Entries) -> Iterator[Verdict]:
     for noise in NOISES:
         claim = f"at {noise}: DD is the best of the paper's methods"
         others = {row: entries[row, noise].mean for row in _PAPERS}
-        ours, rivals = entries[_DD, noise].mean, [mean for mean in others.values() if mean]
+        ours = entries[_DD, noise].mean
+        rivals = [mean for mean in others.values() if mean is not None]
         if ours is None or len(rivals) < len(others):
             yield Verdict(claim)
             continue
