@@ -14,8 +14,9 @@ import torch
 
 @pytest.fixture(autouse=True)
 def _random_state() -> Iterator[None]:
-    """A DataLoader draws from the global generator; that stays in here."""
+    """A DataLoader draws from the global generator: in here, the same in any order of tests."""
     with torch.random.fork_rng():
+        torch.manual_seed(0)
         yield
 
 
@@ -28,7 +29,7 @@ def test_plain_loop() -> None:
 def test_lightning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     trainer = lightning_digits.main(
-        epochs=12, logger=False, enable_progress_bar=False, enable_checkpointing=False
+        epochs=20, logger=False, enable_progress_bar=False, enable_checkpointing=False
     )
     assert trainer.callback_metrics["val_accuracy"] > 0.85
 

@@ -370,6 +370,35 @@ def test_rare_classes_are_not_starved() -> None:
     assert kept(2) > 0.4
 
 
+def test_auto_does_not_starve_a_class_that_is_learned_late() -> None:
+    """Class 3 is not learned when labels are first left out, and its losses rise from there."""
+    criterion = MentorLoss(total_steps=400, burn_in=0.1)
+    kept = []
+    for step in range(400):
+        draw = generator(step)
+        truth, given = torch.randint(10, (2, 64), generator=draw)
+        given = torch.where(torch.rand(64, generator=draw) < 0.4, given, truth)
+        logits = torch.randn(64, 10, generator=draw) + 6 * F.one_hot(truth, 10)
+        logits[:, 3] -= 6 + step / 40
+        criterion(logits.requires_grad_(), given)
+        kept += criterion.weights[given == 3].tolist() if step > 200 else []
+    assert sum(kept) / len(kept) > 0.2
+    assert criterion.weights.mean() == pytest.approx(0.6, abs=0.15)
+
+
+def test_auto_is_the_paper_s_percentile_where_classes_are_alike() -> None:
+    fair = MentorLoss(total_steps=100, burn_in=0.1)
+    plain = MentorLoss(total_steps=100, burn_in=0.1)
+    plain.spade.level = PercentileEMA()
+    for step in range(100):
+        draw = generator(step)
+        truth, given = torch.randint(4, (2, 256), generator=draw)
+        given = torch.where(torch.rand(256, generator=draw) < 0.4, given, truth)
+        logits = (torch.randn(256, 4, generator=draw) + 6 * F.one_hot(truth, 4)).requires_grad_()
+        assert torch.equal(fair(logits, given), plain(logits, given))
+    assert fair.weights.mean() < 0.8
+
+
 def test_figures_for_the_log() -> None:
     criterion = MentorLoss(total_steps=10)
     assert criterion.figures()["mean_weight"] == 1.0

@@ -54,9 +54,10 @@ class MentorLoss(nn.Module):
 
     With "auto", the default, no noise rate has to be known: the share ε of wrong labels is
     estimated as training goes (see `NoiseRate`), and the weights are those of the paper's
-    predefined curriculum around the percentile 1 − 1.2 ε of the losses (see `AutoPercentile`). The
-    student needs some training before its losses say anything, so nothing is left out until
-    burn-in ends; or, from a tenth of training on, until wrong labels stand out clearly.
+    predefined curriculum around the percentile 1 − 1.2 ε of the losses (see `AutoPercentile`), with
+    no class left out as a whole (see `FairPercentile`). The student needs some training before its
+    losses say anything, so nothing is left out until burn-in ends; or, from a tenth of training
+    on, until wrong labels stand out clearly.
 
     Args:
         mentor: "auto"; "uniform" for v = 1; a name that ships ("pd", "dd-cifar10-40", …); a
@@ -133,7 +134,7 @@ class MentorLoss(nn.Module):
         self.spade = Spade(
             find_rule(mentor), total_steps=total_steps, count=samples, explicit=explicit,
             config=self._pace(percentile, burn_in, burn_in_drop),
-            by_class=by_class, seed=seed,
+            by_class=by_class, fair=self.auto is not None, seed=seed,
         )  # fmt: skip
         self._predefined = (self.spade.rule,)
         self._burn_in = burn_in * total_steps

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from mentornet.criterion.class_percentile import ClassPercentile
 from mentornet.criterion.draws import hashed_uniform
+from mentornet.criterion.fair_percentile import FairPercentile
 from mentornet.criterion.history import LossHistory
 from mentornet.criterion.percentile import PercentileEMA, check_pace
 from mentornet.criterion.smoothing import SmoothedLoss
@@ -82,6 +83,7 @@ class Spade(nn.Module):
         half_history: keep them as float16.
         explicit: whether to use the curriculum's G; needs sample indices.
         by_class: K, to have ℓ_pt of each class for itself; see `ClassPercentile`.
+        fair: where ℓ_pt is that of all, see to it that no class is starved; see `FairPercentile`.
         seed: of the draws of burn-in, which a sample's index decides where it is given.
     """
 
@@ -99,6 +101,7 @@ class Spade(nn.Module):
         half_history: bool = False,
         explicit: bool = False,
         by_class: int | None = None,
+        fair: bool = False,
         seed: int = 0,
     ) -> None:
         super().__init__()
@@ -107,11 +110,12 @@ class Spade(nn.Module):
         self.config = config or SpadeConfig()
         self.total_steps, self.seed = total_steps, seed
         self._rule = (rule,)  # in a tuple, so that Θ is no part of this module's state
-        self.level: PercentileEMA | ClassPercentile = (
-            PercentileEMA(self.config.percentile, self.config.decay)
-            if by_class is None
-            else ClassPercentile(by_class, self.config.percentile)
-        )
+        self.level: PercentileEMA | ClassPercentile
+        if by_class is not None:
+            self.level = ClassPercentile(by_class, self.config.percentile)
+        else:
+            of_all = FairPercentile if fair else PercentileEMA
+            self.level = of_all(self.config.percentile, self.config.decay)
         self.register_buffer("step", torch.zeros((), dtype=torch.long))
         self.smoothed: SmoothedLoss | None = None
         if self.config.smoothing:
