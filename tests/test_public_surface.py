@@ -44,7 +44,7 @@ TRAIN = {
 
 _PACE: dict[str, object] = {
     "percentile": 0.75, "decay": 0.95, "burn_in": 0.2, "burn_in_drop": 0.5, "drop": 0.0,
-    "half_history": False, "smoothing": 0.0,
+    "half_history": False, "smoothing": 0.0, "sharpness": 0.0,
 }  # fmt: skip
 
 METHOD_SETTINGS: dict[str, dict[str, object]] = {

@@ -104,14 +104,39 @@ def test_no_gradient_flows_through_v() -> None:
     torch.testing.assert_close(gradient, weight / 64)
 
 
-@pytest.mark.parametrize("kind", ["mentor", "history", "explicit"])
+def test_sharpened_weights_ask_whether_a_label_is_likelier_right_than_most() -> None:
+    """σ(s (logit v − logit v̄)), written out."""
+    mentor = Mentor.from_pretrained("pd")
+    soft = Spade(mentor, total_steps=50, config=NO_BURN_IN)
+    sharp = Spade(mentor, total_steps=50, config=SpadeConfig(burn_in=0.0, sharpness=4.0))
+    mean = None
+    for losses in batches(50):
+        v = soft.weigh(losses, labels).clamp(1e-4, 1 - 1e-4)
+        mean = v.mean() if mean is None else 0.95 * mean + 0.05 * v.mean()
+        odds = (v / (1 - v)) / (mean / (1 - mean))
+        expected = odds**4 / (1 + odds**4)
+        torch.testing.assert_close(sharp.weigh(losses, labels), expected, rtol=1e-3, atol=1e-4)
+
+
+def test_sharpened_weights_pass_over_losses_that_are_no_numbers() -> None:
+    config = SpadeConfig(burn_in=0.0, sharpness=5.0)
+    spade, other = (Spade(Mentor.from_pretrained("pd"), total_steps=9, config=config) for _ in "ab")
+    losses = batches(1)[0]
+    broken = torch.cat([losses, torch.tensor([torch.nan])])
+    weights = spade.weigh(broken, torch.zeros(65, dtype=torch.long))
+    torch.testing.assert_close(weights[:-1], other.weigh(losses, labels))
+    assert weights[-1] == 0
+
+
+@pytest.mark.parametrize("kind", ["mentor", "history", "explicit", "sharp"])
 def test_resumed_from_its_state_it_goes_on_the_same(kind: str) -> None:
     def make() -> Spade:
         if kind == "explicit":
             rule = make_curriculum("pd")
             return Spade(rule, total_steps=10, count=64, explicit=True, seed=3)
         mentor = make_mentor("bilstm", history=3 if kind == "history" else 1)
-        return Spade(mentor, total_steps=10, count=64, seed=3)
+        config = SpadeConfig(sharpness=5.0 if kind == "sharp" else 0.0)
+        return Spade(mentor, total_steps=10, config=config, count=64, seed=3)
 
     whole, first, second = make(), make(), make()
     index = torch.arange(64)
@@ -171,6 +196,7 @@ MISTAKES = [
         "index is missing",
     ),
     (lambda: SpadeConfig(burn_in=20), "burn_in must be in [0, 1], got 20"),
+    (lambda: SpadeConfig(sharpness=-1), "sharpness must be ≥ 0, got -1"),
 ]
 
 

@@ -24,8 +24,8 @@ class FairPercentile(PercentileEMA):
     wrong as each other's, q_k < ℓ_pt, and this is `PercentileEMA` bit for bit.
 
     A starved class's losses rise fast, so q_k follows the samples of the class one by one:
-    log q_k ← log q_k + η Σ (p/2 − [ℓ < q_k]), which stands still where a share p/2 is below q_k. With
-    more than 1/η of them in a batch, η is one over their number.
+    log q_k ← log q_k + η Σ (p/2 − [ℓ < q_k]), which stands still where a share p/2 is below q_k.
+    With more than 1/η of them in a batch, η is one over their number.
 
     Args:
         percentile: p in [0, 1].

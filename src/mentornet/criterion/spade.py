@@ -16,6 +16,7 @@ from mentornet.criterion.draws import hashed_uniform
 from mentornet.criterion.fair_percentile import FairPercentile
 from mentornet.criterion.history import LossHistory
 from mentornet.criterion.percentile import PercentileEMA, check_pace
+from mentornet.criterion.sharpening import Sharpened
 from mentornet.criterion.smoothing import SmoothedLoss
 from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
@@ -38,6 +39,7 @@ class SpadeConfig:
         drop: share of samples dropped at random after burn-in; 0 in the paper.
         smoothing: of each sample's own losses, how much of their average stays at each look; 0
             in the paper: the loss as it is. See `SmoothedLoss`.
+        sharpness: how firmly the rule decides; 0 in the paper: v as it is. See `Sharpened`.
     """
 
     percentile: float = 0.75
@@ -46,6 +48,7 @@ class SpadeConfig:
     burn_in_drop: float = 0.5
     drop: float = 0.0
     smoothing: float = 0.0
+    sharpness: float = 0.0
 
     def __post_init__(self) -> None:
         check_pace(self.percentile, self.decay)
@@ -55,6 +58,8 @@ class SpadeConfig:
                 raise MentorNetError(f"{name} must be in [0, 1], got {value:g}")
         if not 0 <= self.smoothing < 1:
             raise MentorNetError(f"smoothing must be in [0, 1), got {self.smoothing:g}")
+        if not self.sharpness >= 0:
+            raise MentorNetError(f"sharpness must be ≥ 0, got {self.sharpness:g}")
 
 
 def weighted_mean(weight: Tensor, loss: Tensor) -> Tensor:
@@ -120,6 +125,9 @@ class Spade(nn.Module):
         self.smoothed: SmoothedLoss | None = None
         if self.config.smoothing:
             self.smoothed = SmoothedLoss(_needed(count, "smoothing"), self.config.smoothing)
+        self.sharpened: Sharpened | None = None
+        if self.config.sharpness:
+            self.sharpened = Sharpened(self.config.sharpness, self.config.decay)
         steps = max(history, history_of(rule))
         self.history: LossHistory | None = None
         if steps > 1:
@@ -218,6 +226,8 @@ class Spade(nn.Module):
             weight = apply_rule(self.rule, features)
         else:
             weight = self._by_gradient(features, _given(index), learning_rate)
+        if self.sharpened is not None:
+            weight = self.sharpened(weight, self.step / self.total_steps)
         pace = self.config
         if pace.burn_in or pace.drop:
             starting = self.step < pace.burn_in * self.total_steps

@@ -56,6 +56,7 @@ class SpadeMethod(Method):
         drop: share of samples dropped at random after burn-in.
         half_history: keep the losses that a mentor with T > 1 looks back on as float16.
         smoothing: of each sample's own losses, how much of their average stays at each look.
+        sharpness: how firmly the mentor decides; with 0, v is as it says.
     """
 
     percentile: float = SpadeConfig.percentile
@@ -65,6 +66,7 @@ class SpadeMethod(Method):
     drop: float = SpadeConfig.drop
     half_history: bool = False
     smoothing: float = SpadeConfig.smoothing
+    sharpness: float = SpadeConfig.sharpness
 
     def __post_init__(self) -> None:
         self.pace()
@@ -72,5 +74,6 @@ class SpadeMethod(Method):
     def pace(self) -> SpadeConfig:
         """These settings as SPADE takes them."""
         return SpadeConfig(
-            self.percentile, self.decay, self.burn_in, self.burn_in_drop, self.drop, self.smoothing
-        )
+            self.percentile, self.decay, self.burn_in, self.burn_in_drop, self.drop,
+            self.smoothing, self.sharpness,
+        )  # fmt: skip

@@ -1,0 +1,50 @@
+"""Weights that are nearly decisions: is the label more likely right than labels are on average?"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["Sharpened"]
+
+_NEARLY = 1e-4  # how far from 0 and 1 a weight is taken to be at least
+
+
+class Sharpened(nn.Module):
+    """v ← σ((1 − t) z + t s (z − z̄)): z = logit v, z̄ = logit v̄, from t = 0 to 1 as training goes.
+
+    v̄ is the moving average of the weights' mean. At first v is as it was; at the end it is
+    nearly a decision.
+
+    A mentor that has learned from verified samples says how probable it is that a label is right.
+    That is not how much of it is best learned: a wrong label of weight 0.2 is learned by heart
+    too, only later; and where most labels are wrong, hardly any right one has more than ½. Where
+    probabilities are true, v̄ is the share of right labels, and v > v̄ where the losses speak for
+    the label: in the end such samples are taken, and the others left out. To decide so from the start
+    would leave out much that is right, as losses then say little.
+
+    Args:
+        sharpness: s > 0.
+        decay: of the moving average.
+
+    >>> weight, end = torch.tensor([0.9, 0.6, 0.5, 0.4, 0.1]), torch.tensor(1.0)
+    >>> Sharpened(sharpness=4.0)(weight, end).round(decimals=2)
+    tensor([1.0000, 0.8400, 0.5000, 0.1600, 0.0000])
+    """
+
+    mean: Tensor
+
+    def __init__(self, sharpness: float, decay: float = 0.95) -> None:
+        super().__init__()
+        self.sharpness, self.decay = sharpness, decay
+        self.register_buffer("mean", torch.tensor(torch.nan))  # until the first batch
+
+    @torch.no_grad()
+    def forward(self, weight: Tensor, progress: Tensor) -> Tensor:
+        """v, `(B,)`, of `weight`, `(B,)`, at t, a scalar; a NaN stays one and does not count."""
+        now = weight.nanmean().float()
+        mean = torch.where(self.mean.isnan(), now, torch.lerp(now, self.mean, self.decay))
+        self.mean = torch.where(now.isnan(), self.mean, mean)
+        logit, level = weight.logit(_NEARLY), self.mean.logit(_NEARLY).to(weight.dtype)
+        t = progress.to(weight.dtype)
+        return torch.lerp(logit, self.sharpness * (logit - level), t).sigmoid()
