@@ -17,6 +17,7 @@ from benchmarks.drop_in_tables import RESULT as TABLES
 from benchmarks.drop_in_tables import markdown as tables_markdown
 from benchmarks.results_page import PAGE
 from benchmarks.results_page import RESULTS as BENCHMARK
+from mentornet.experiments.catalogue import find_table
 from mentornet.experiments.results import Results
 from mentornet.experiments.results_page import render_results
 from mentornet.files import read_json
@@ -93,6 +94,15 @@ def test_tables_are_better_off() -> None:
 
 def test_the_page_of_results_is_what_the_files_say() -> None:
     assert PAGE.read_text() == render_results(Results(BENCHMARK))
+
+
+def test_every_stored_result_is_of_a_cell() -> None:
+    """Else a change has moved their keys, and they are lost to the page."""
+    tables = [find_table(name, "small") for name in ("benchmark", "full-size", "transfer", "human")]
+    keys = {run.key for table in tables for run in table.runs()}
+    stored = {path.stem for path in BENCHMARK.glob("*.json")}
+    assert stored
+    assert stored <= keys
 
 
 def test_numbers_in_the_page_come_from_the_files() -> None:

@@ -105,16 +105,18 @@ def test_no_gradient_flows_through_v() -> None:
 
 
 def test_sharpened_weights_ask_whether_a_label_is_likelier_right_than_most() -> None:
-    """σ(s (logit v − logit v̄)), written out."""
+    """The odds of v, and bit by bit (odds of v / odds of v̄)⁴ in their place."""
     mentor = Mentor.from_pretrained("pd")
     soft = Spade(mentor, total_steps=50, config=NO_BURN_IN)
     sharp = Spade(mentor, total_steps=50, config=SpadeConfig(burn_in=0.0, sharpness=4.0))
     mean = None
-    for losses in batches(50):
-        v = soft.weigh(losses, labels).clamp(1e-4, 1 - 1e-4)
+    for step, losses in enumerate(batches(50)):
+        v = soft.weigh(losses, labels)
         mean = v.mean() if mean is None else 0.95 * mean + 0.05 * v.mean()
-        odds = (v / (1 - v)) / (mean / (1 - mean))
-        expected = odds**4 / (1 + odds**4)
+        v = v.clamp(1e-4, 1 - 1e-4)
+        odds, t = v / (1 - v), step / 50
+        odds = odds ** (1 - t) * (odds / (mean / (1 - mean))) ** (4 * t)
+        expected = odds / (1 + odds)
         torch.testing.assert_close(sharp.weigh(losses, labels), expected, rtol=1e-3, atol=1e-4)
 
 

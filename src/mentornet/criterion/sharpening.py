@@ -20,8 +20,8 @@ class Sharpened(nn.Module):
     That is not how much of it is best learned: a wrong label of weight 0.2 is learned by heart
     too, only later; and where most labels are wrong, hardly any right one has more than ½. Where
     probabilities are true, v̄ is the share of right labels, and v > v̄ where the losses speak for
-    the label: in the end such samples are taken, and the others left out. To decide so from the start
-    would leave out much that is right, as losses then say little.
+    the label: in the end such samples are taken, and the others left out. To decide so from the
+    start would leave out much that is right, as losses then say little.
 
     Args:
         sharpness: s > 0.

@@ -23,6 +23,9 @@ Reads = Literal[
     "imagenet_accuracy_top5_last", "train_accuracy", "parameters",
 ]  # fmt: skip
 
+_LATER = {"sharpness": 0.0}
+"""Settings of methods that stored results do not know, at the value that changes nothing."""
+
 
 @dataclass(frozen=True)
 class Tuning:
@@ -62,11 +65,15 @@ class Run:
         """Changes with the config, every setting of the method, and the weights of its mentor.
 
         The machine is not among it; what the code does is neither, so results name the commit they
-        were made at. Defaults of the config are not, so that a setting more changes nothing: a
-        test holds them still, and whoever changes one moves the old results away.
+        were made at. Defaults of the config are not, nor settings of the method that came later and
+        are off, so that a setting more changes nothing: a test holds them still, and whoever
+        changes one moves the old results away.
         """
         method = self.config.method
-        settings = make_method(method.method or "", **parse_settings(method.set)).settings
+        settings = dict(make_method(method.method or "", **parse_settings(method.set)).settings)
+        for name, off in _LATER.items():
+            if settings.get(name) == off:
+                del settings[name]
         plain = replace(self.config, machine=MachineConfig())
         about = f"{plain.data} {changed(plain)} {sorted(settings.items())} {self.tuning!r}"
         mentor = shipped().get(f"{settings.get('mentor')}")
