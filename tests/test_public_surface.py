@@ -61,11 +61,12 @@ METHOD_SETTINGS: dict[str, dict[str, object]] = {
     "mentornet-auto": {"burn_in": 0.2, "by_class": False},
     "mentornet-dd": {
         **_PACE, "updates": (0.21, 0.75), "history": 1, "reads_label": False, "steps": 600,
-        "learning_rate": 0.03, "mentor": "",
+        "learning_rate": 0.03, "mentor": "", "mentor_classes": 0,
     },
     "mentor-bootstrap": {
         **_PACE, "updates": tuple(percent / 100 for percent in range(12, 97, 7)), "history": 1,
-        "reads_label": False, "steps": 600, "learning_rate": 0.03, "mentor": "", "burn_in": 0.1,
+        "reads_label": False, "steps": 600, "learning_rate": 0.03, "mentor": "",
+        "mentor_classes": 0, "burn_in": 0.1,
         "burn_in_drop": 0.0, "belief": 0.7, "mixup": 0.0,
     },
     "gce": {"q": 0.7},

@@ -79,6 +79,18 @@ def test_a_transferred_mentor_sees_label_0(tmp_path: Path) -> None:
         make_method("mentornet", mentor=f"{tmp_path}").start(Task(50, 100, 10))
 
 
+def test_a_transferred_mentor_sees_losses_in_units_of_its_own_chance() -> None:
+    """On a hundred classes chance is twice the loss that it is on ten."""
+    method = make_method("mentornet-dd", mentor="dd-cifar10-40", mentor_classes=10, burn_in=0.0)
+    losses = torch.rand(64, generator=generator(0)) * 3
+    many = method.start(Task(64, 100, 10)).weights(2 * losses, batch(torch.arange(64)), 0.1)
+    there = method.start(Task(64, 10, 10)).weights(losses, batch(torch.arange(64)), 0.1)
+    assert many is not None
+    assert there is not None
+    torch.testing.assert_close(many, there)
+    assert 0.2 < many.mean() < 0.9
+
+
 def dd(is_correct: torch.Tensor, steps: int = 200) -> InRun:
     count = len(is_correct)
     verified = Verified(torch.arange(count), is_correct)
@@ -170,6 +182,8 @@ def test_the_explicit_step_moves_only_the_samples_of_the_batch() -> None:
         ("mentornet-dd", {"updates": (0.2, 1.0)}, r"shares of training in \(0, 1\), got 1"),
         ("mentornet-dd", {"mentor": "nobody"}, "no mentor 'nobody'"),
         ("mentornet-dd", {"history": 0}, "history must be ≥ 1"),
+        ("mentornet-dd", {"mentor_classes": 10}, "is about a transferred mentor"),
+        ("mentornet-dd", {"mentor": "pd", "mentor_classes": 1}, "mentor_classes must be ≥ 2"),
         ("mentornet-pd", {"percentile": 75}, "did you mean 0.75"),
         ("mentornet-pd", {"burn_in": -1}, r"burn_in must be in \[0, 1\]"),
         ("mentornet-pd", {"percentile": "high"}, "percentile must be a number, got 'high'"),

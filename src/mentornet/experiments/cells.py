@@ -23,7 +23,7 @@ Reads = Literal[
     "imagenet_accuracy_top5_last", "train_accuracy", "parameters",
 ]  # fmt: skip
 
-_LATER = {"sharpness": 0.0}
+_LATER = {"sharpness": 0.0, "mentor_classes": 0}
 """Settings of methods that stored results do not know, at the value that changes nothing."""
 
 

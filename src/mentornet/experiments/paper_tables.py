@@ -163,7 +163,8 @@ def run_for(method: str, scale: Scale, config: TrainConfig) -> Run:
     if METHODS[method].name == "mentornet-dd":
         if config.data == "cifar100":
             rate = round(100 * float((labels.noise or "uniform:0.4").rpartition(":")[2]))
-            settings = (*(_SOFT if small else ()), f"mentor=dd-cifar10-{rate}")
+            ours = (*_SOFT, "mentor_classes=10") if small else ()
+            settings = (*ours, f"mentor=dd-cifar10-{rate}")
         else:
             labels = replace(labels, clean_count=SMALL_VERIFIED if small else _VERIFIED)
     candidates = row.tuned_small if small and row.tuned_small else row.tuned

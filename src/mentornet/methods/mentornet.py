@@ -72,8 +72,10 @@ class MentorNetPD(SpadeMethod):
         return Paced(spade.to(task.device))
 
 
-def supervise(method: SpadeMethod, mentor: Mentor, task: Task, *, reads_label: bool) -> Paced:
-    """SPADE with that mentor and the method's settings."""
+def supervise(
+    method: SpadeMethod, mentor: Mentor, task: Task, *, reads_label: bool, unit: float = 1.0
+) -> Paced:
+    """SPADE with that mentor, which sees losses in that unit, and the method's settings."""
     known = mentor.config.num_classes
     if reads_label and mentor.config.use_label and known < task.classes:
         raise MentorNetError(
@@ -84,4 +86,4 @@ def supervise(method: SpadeMethod, mentor: Mentor, task: Task, *, reads_label: b
         mentor, total_steps=task.total_steps, config=method.pace(),
         count=task.count, half_history=method.half_history, seed=task.seed,
     )  # fmt: skip
-    return Paced(spade.to(task.device), reads_label=reads_label)
+    return Paced(spade.to(task.device), reads_label=reads_label, unit=unit)

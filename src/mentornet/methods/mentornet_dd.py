@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -35,6 +36,9 @@ class MentorNetDD(SpadeMethod):
         steps: of Adam, each time it learns.
         learning_rate: of Adam, the highest.
         mentor: a shipped name or a folder to transfer; empty to learn in the run.
+        mentor_classes: K₀, on how many classes a transferred mentor was learned. It then sees
+            ℓ log K₀ / log K: a student that knows nothing has a loss of log K, and should look to
+            it as it did there. 0 for ℓ as it is, as in the paper.
     """
 
     name: ClassVar[str] = "mentornet-dd"
@@ -45,11 +49,16 @@ class MentorNetDD(SpadeMethod):
     steps: int = 600
     learning_rate: float = 0.03
     mentor: str = ""
+    mentor_classes: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.mentor:
             load_mentor(self.mentor)
+        elif self.mentor_classes:
+            raise MentorNetError("mentor_classes is about a transferred mentor: give mentor too")
+        if self.mentor_classes < 0 or self.mentor_classes == 1:
+            raise MentorNetError(f"mentor_classes must be ≥ 2, or 0, got {self.mentor_classes}")
         check_updates(self.updates)
         if self.history < 1:
             raise MentorNetError(f"history must be ≥ 1, got {self.history}")
@@ -64,7 +73,8 @@ class MentorNetDD(SpadeMethod):
 
     def start(self, task: Task) -> Supervision:
         if self.mentor:
-            return supervise(self, load_mentor(self.mentor), task, reads_label=False)
+            unit = math.log(task.classes, self.mentor_classes) if self.mentor_classes else 1.0
+            return supervise(self, load_mentor(self.mentor), task, reads_label=False, unit=unit)
         if task.verified is None:
             raise MentorNetError("mentornet-dd learns from verified samples, and there are none")
         predefined = load_mentor("pd").to(task.device)

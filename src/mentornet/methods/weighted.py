@@ -22,17 +22,20 @@ class Paced(Supervision):
         spade: at its first step.
         reads_label: whether the rule sees the given label, or always 0.
         pace: what the learning rate is multiplied by for an explicit step on v.
+        unit: what the losses are divided by before they are judged.
     """
 
     weighs = True
 
-    def __init__(self, spade: Spade, *, reads_label: bool = True, pace: float = 1.0) -> None:
-        self.spade, self.reads_label, self.pace = spade, reads_label, pace
+    def __init__(
+        self, spade: Spade, *, reads_label: bool = True, pace: float = 1.0, unit: float = 1.0
+    ) -> None:
+        self.spade, self.reads_label, self.pace, self.unit = spade, reads_label, pace, unit
 
     def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
         label = batch.given_label if self.reads_label else batch.given_label * 0
         rate = self.pace * learning_rate
-        return self.spade.weigh(losses, label, batch.index, learning_rate=rate)
+        return self.spade.weigh(losses / self.unit, label, batch.index, learning_rate=rate)
 
     def figures(self) -> Mapping[str, Tensor | float]:
         return {"loss_percentile": self.spade.level.value}
