@@ -27,7 +27,7 @@ from torch import nn
 from mentornet import MentorLoss, scale_weight_decay
 from mentornet.config import FilesConfig, LabelsConfig, OptimiserConfig, StudentConfig, TrainConfig
 from mentornet.experiments.conditions import conditions
-from mentornet.files import write_json
+from mentornet.files import read_json, write_json
 from mentornet.training import Trainer, prepare
 
 RESULT = Path(__file__).parents[1] / "results" / "drop_in" / "drop_in.json"
@@ -119,17 +119,21 @@ def train(cell: Cell) -> dict[str, Any]:
 
 def main() -> None:
     torch.set_num_threads(1)
-    runs = json.loads(RESULT.read_text())["runs"] if RESULT.exists() else []
-    done = {tuple(run[name] for name in Cell._fields) for run in runs}
     only = [int(word) for word in sys.argv[1:] if word.isdigit()]  # seeds, for several at a time
     for data in [word for word in sys.argv[1:] if not word.isdigit()] or CONFIGS:
         for cell in (cell for cell in cells(data) if not only or cell.seed in only):
-            if cell in done:
+            if cell in {tuple(run[name] for name in Cell._fields) for run in stored()}:
                 continue
-            runs.append(train(cell))
-            print(json.dumps(runs[-1]), flush=True)
-            write_json(RESULT, {"conditions": conditions(), "runs": runs})
-    print(markdown(runs))
+            run = {**train(cell), "conditions": conditions()}
+            print(json.dumps(run), flush=True)
+            write_json(RESULT, {"runs": [*stored(), run]})  # another process may have added some
+    print(markdown(stored()))
+
+
+def stored() -> list[dict[str, Any]]:
+    """The runs made so far."""
+    runs: list[dict[str, Any]] = read_json(RESULT)["runs"] if RESULT.exists() else []
+    return runs
 
 
 def markdown(runs: list[dict[str, Any]]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import threading
 import time
@@ -69,6 +70,9 @@ def test_tuning_serves_every_seed(made: Path, tmp_path: Path) -> None:
     assert second is not None
     assert first["tried"] == second["tried"]
     assert len(list((tmp_path / "runs").glob("tuning-*"))) == 1
+    third = Path(shutil.copytree(made, tmp_path / "moved", ignore=shutil.ignore_patterns("runs")))
+    make_run(run.with_seed(2), third)  # what was tried is in the first seed's result
+    assert not list((third / "runs").glob("tuning-*"))
     same = Results(made).find(run)
     assert same is not None
     assert first["run"]["accuracy_last"] == same["run"]["accuracy_last"]

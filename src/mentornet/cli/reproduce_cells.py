@@ -186,7 +186,7 @@ def show_plan(table: Table, out: Path, seeds: int | None, jobs: int) -> None:
         for run in missing:
             status.update(f"timing a few steps of {run.key}")
             first = run.with_seed(0).digest
-            tuning = None if first in tuned else run.tuning
+            tuning = None if first in tuned or results.tried(run) else run.tuning
             tuned.add(first)
             minutes = clock.minutes([Run(run.config, tuning)])
             total += minutes

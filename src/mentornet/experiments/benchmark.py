@@ -64,7 +64,8 @@ def benchmark(scale: Scale) -> Table:  # noqa: ARG001  there is one scale
             "labels, likes best; full-model tuned chooses epochs and weight decay by such images. "
             "mentornet-dd smooths the losses (0.8), burns in for a tenth of training and learns "
             "its mentor 17 times, which was found to do better in trials on this very noise; "
-            "mentornet-dd paper is the paper's, two updates and no smoothing; mentornet-dd sharp "
+            "mentornet-pd paper and mentornet-dd paper are the paper's, with no smoothing, and two "
+            "updates of DD's mentor; mentornet-dd sharp "
             "turns its weights into decisions as training goes (sharpness 6), found in trials on "
             "this very noise and seed."
         ),
@@ -85,6 +86,7 @@ _OTHERS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
         ),
     ),
     "early-stopping": ((), ()),
+    "mentornet-pd paper": ((), ROWS["mentornet-pd"].tuned_small),
     "mentornet-dd paper": ((), ()),
     "mentornet-dd sharp": ((*ROWS["mentornet-dd"].small, "sharpness=6"), ()),
     "mentor-bootstrap": (("smoothing=0.8",), ()),

@@ -44,6 +44,11 @@ class Results:
         path = self.path(run)
         return self._read(path) if path.exists() else None
 
+    def tried(self, run: Run) -> list[dict[str, Any]] | None:
+        """What was tried for the first seed of that run, if its result is there."""
+        found = self.find(run.with_seed(0))
+        return None if found is None else found["tried"]
+
     def write(self, run: Run, result: Mapping[str, Any]) -> None:
         """Keep a result."""
         write_json(self.path(run), {"format": FORMAT, "digest": run.digest, **result})

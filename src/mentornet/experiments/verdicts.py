@@ -55,14 +55,8 @@ def verdicts(results: Results) -> list[Verdict]:
 
 
 def _of_benchmark(entries: Entries) -> Iterator[Verdict]:
-    claim = "at 0.4: full-model < PD < DD"
-    means = [entries[row, "0.4"].mean for row in (_PLAIN, _PD, _DD)]
-    known = [mean for mean in means if mean is not None]
-    if len(known) < len(means):
-        yield Verdict(claim)
-    else:
-        rising = known[0] < known[1] < known[2]
-        yield Verdict(claim, " < ".join(f"{100 * mean:.1f}" for mean in known), rising)
+    yield _order("at 0.4: full-model < PD < DD", entries, "0.4")
+    yield _order("the same with PD and DD as in the paper", entries, "0.4", " paper")
     for noise in NOISES:
         claim = f"at {noise}: DD is the best of the paper's methods"
         others = {row: entries[row, noise].mean for row in _PAPERS}
@@ -78,6 +72,15 @@ def _of_benchmark(entries: Entries) -> Iterator[Verdict]:
         claim = f"at {noise}: DD closes at least 60 % of the gap to the oracle"
         gap = gap_closed(entries, _DD, noise)
         yield Verdict(claim) if gap is None else Verdict(claim, f"{100 * gap:.0f} %", gap >= _GAP)
+
+
+def _order(claim: str, entries: Entries, column: str, variant: str = "") -> Verdict:
+    means = [entries[row, column].mean for row in (_PLAIN, f"{_PD}{variant}", f"{_DD}{variant}")]
+    known = [mean for mean in means if mean is not None]
+    if len(known) < len(means):
+        return Verdict(claim)
+    found = ", ".join(f"{100 * mean:.1f}" for mean in known)
+    return Verdict(claim, found, known[0] < known[1] < known[2])
 
 
 def _difference(claim: str, entries: Entries, column: str, least: float) -> Verdict:

@@ -100,6 +100,9 @@ def trial_config(run: Run, settings: tuple[str, ...]) -> TrainConfig:
 def _tried(run: Run, results: Results, observer: Observer) -> list[dict[str, Any]]:
     """Every candidate with what it reached on the labels held out, at the first seed."""
     assert run.tuning is not None
+    stored = results.tried(run)
+    if stored is not None:
+        return stored
     first = run.with_seed(0)
     folder = results.folder / "runs" / f"tuning-{first.key}"
     with _alone(folder):
