@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,24 @@ def test_numbers_in_the_page_come_from_the_files() -> None:
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) >= 6 and cells[4] == "1":  # a row of one seed: both numbers are a run's own
             assert {cells[1], cells[2]} <= known, line
+
+
+def test_numbers_in_the_findings_come_from_the_files() -> None:
+    known = {"0.2", "0.4", "0.8"}  # noise
+    for path in BENCHMARK.rglob("*.json"):
+        found = json.loads(path.read_text())
+        run, curve = found["run"], found["curve"]
+        shares = (run["accuracy_last"], run["accuracy_best"], found["train_accuracy"])
+        known |= {f"{100 * share:.1f}" for share in (*shares, 1 - run["noise_rate_actual"])}
+        known |= {
+            f"{value:.2f}"
+            for name in ("weight_auroc", "mean_weight")
+            for value in curve.get(name, ())
+            if value is not None
+        }
+    numbers = re.findall(r"\d+\.\d+", (BENCHMARK / "findings.md").read_text())
+    assert numbers
+    assert [number for number in numbers if number not in known] == []
 
 
 def test_the_table_of_the_audit() -> None:

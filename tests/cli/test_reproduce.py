@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from mentornet.experiments.catalogue import find_table
 from mentornet.experiments.cells import Cell, Run, Scale, Table
 from mentornet.experiments.results import Results
 from tests.experiments.tables import tiny
+from tests.training.runs import small
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +59,8 @@ def test_it_runs_what_is_missing_and_shows_the_table(
     assert "A tiny table" in shown
     assert main(["compare", f"{tmp_path}", "--table", "table1"]) == 2
     assert "none of a run that these tables have now" in capsys.readouterr().err
+    assert main(["compare", f"{tmp_path}", "--table", "table6"]) == 2
+    assert "has no table6.json, which reproduce table6 writes" in capsys.readouterr().err
     assert main(["compare", f"{tmp_path}", "--table", "tini"]) == 2
     assert "unknown table 'tini'" in capsys.readouterr().err
 
@@ -104,6 +108,15 @@ def test_ray_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "there is no Ray cluster at 127.0.0.1:1" in capsys.readouterr().err
 
 
+def test_ray_that_is_not_installed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert main(["reproduce", "tiny", "--engine", "ray", "--out", f"{tmp_path}"]) == 2
+    assert "pip install" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
 def test_compare_counts_the_seeds_that_are_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -126,6 +139,28 @@ def test_compare_shows_table_6(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_figure_whose_run_is_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = find_table("table2", "small").cells[-2].run  # DD on CIFAR-10 at 0.4
-    Results(tmp_path).write(run, {"run": {"seed": 0}})
+    figures = dict.fromkeys(("accuracy_last", "accuracy_best", "seconds", "noise_rate_actual"), 0.5)
+    Results(tmp_path).write(run, {"run": {"seed": 0, **figures}, "tried": None, "conditions": {}})
     assert main(["reproduce", "fig-curricula", "--out", f"{tmp_path}"]) == 2
     assert "is there, but not the run itself with the mentors" in capsys.readouterr().err
+
+
+def drawn(scale: Scale) -> Table:
+    """Table 2's rows and columns that the figures take, on digits."""
+    del scale
+    cells = [
+        Cell(row, f"{data} fast 0.4", Run(small(row, epochs=4)))
+        for row in ("full-model", "mentornet-dd")
+        for data in ("cifar100", "cifar10")
+    ]
+    return Table("table2", "Table 2 on digits", tuple(cells))
+
+
+@pytest.mark.parametrize("name", ["errors", "curricula"])
+def test_a_figure_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setitem(catalogue.TABLES, "table2", drawn)
+    assert main(["reproduce", f"fig-{name}", "--out", f"{tmp_path}"]) == 0
+    for ending in ("png", "svg"):
+        assert (tmp_path / f"{name}.{ending}").stat().st_size > 10_000
+    text = (tmp_path / f"{name}.svg").read_text()
+    assert ("MentorNet DD" if name == "errors" else "learned at") in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from mentornet.config import MachineConfig, OptimiserConfig, TrainConfig, to_tom
 from mentornet.errors import MentorNetError
 from mentornet.experiments.catalogue import TABLES, find_table
 from mentornet.experiments.cells import Run, Scale, select, with_settings
+from mentornet.mentors.store import shipped
 from mentornet.training import prepare
 from tests.experiments.tables import tiny
 
@@ -75,6 +77,12 @@ def test_a_key_changes_with_the_weights_of_the_mentor(monkeypatch: pytest.Monkey
     assert [one != two for one, two in zip(before, after, strict=True)] == [
         run.config.method.method == "mentornet-dd" for run in runs
     ]
+
+
+def test_the_mentor_that_pd_and_dd_start_with() -> None:
+    """Its weights are in no digest: whoever makes it anew makes their stored results anew."""
+    weights = (shipped()["pd"] / "model.safetensors").read_bytes()
+    assert hashlib.sha256(weights).hexdigest()[:10] == "493a05ce7d"
 
 
 def test_runs_come_seed_by_seed_and_once() -> None:

@@ -173,7 +173,7 @@ def _reproduce(folder: str, runs: list[Run]) -> None:
         assert outcome.error is None
 
 
-def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_killed_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The parent dies by SIGKILL; its child notices, and the next command resumes the run."""
     context = multiprocessing.get_context("spawn")
     parent = context.Process(target=_reproduce, args=(f"{tmp_path}", [long_run()]))
@@ -183,13 +183,14 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
         time.sleep(0.05)
     parent.kill()
     parent.join()
-    (outcome,) = run_locally([long_run()], tmp_path, jobs=1)
-    assert outcome.error is None
-    assert outcome.result is not None
+    epochs: list[int] = []
+    monkeypatch.setattr(work.Orphaned, "epoch", lambda _, row: epochs.append(row["epoch"]))
+    resumed = make_run(long_run(), tmp_path)  # waits for the child to be gone
+    assert 1 < epochs[0] < epochs[-1] == 60
     whole = make_run(long_run(), tmp_path / "whole")
     for name in ("accuracy_last", "accuracy_best", "best_epoch"):
-        assert outcome.result["run"][name] == whole["run"][name]
-    assert outcome.result["curve"] == whole["curve"]
+        assert resumed["run"][name] == whole["run"][name]
+    assert resumed["curve"] == whole["curve"]
 
 
 def test_two_at_once_share_the_work(tmp_path: Path) -> None:
@@ -216,6 +217,14 @@ def test_another_version_and_half_a_file(made: Path, tmp_path: Path) -> None:
     path.write_text(Results(made).path(run).read_text()[:200])
     with pytest.raises(MentorNetError, match="is not JSON"):
         Results(tmp_path).check()
+    path.write_text('{"format": 1, "digest": "d", "run": {"seed": 0}, "tried": null}')
+    with pytest.raises(MentorNetError, match=r"has no conditions: .* move it away"):
+        Results(tmp_path).check()
+    whole = read_json(Results(made).path(run))
+    del whole["run"]["accuracy_last"]
+    path.write_text(json.dumps(whole))
+    with pytest.raises(MentorNetError, match=r"has no run.accuracy_last: "):
+        compare(tiny(), Results(tmp_path))
     file = tmp_path / "file"
     file.touch()
     with pytest.raises(MentorNetError, match="must be a folder"):

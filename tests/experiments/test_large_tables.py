@@ -80,6 +80,7 @@ def test_table_5_trains_on_all_or_on_mini_and_is_judged_twice() -> None:
 def shortened(config: TrainConfig) -> TrainConfig:
     return replace(
         config,
+        files=replace(config.files, limit=None),
         optimiser=replace(config.optimiser, epochs=None, steps=2, batch_size=6),
         machine=MachineConfig(precision="32", compile="off", channels_last="on", workers=0),
     )

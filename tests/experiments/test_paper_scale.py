@@ -11,6 +11,7 @@ import torch
 from mentornet.config import FilesConfig, TrainConfig
 from mentornet.data import Images, Splits
 from mentornet.experiments.cells import Cell
+from mentornet.experiments.large_tables import table4
 from mentornet.experiments.paper_tables import table1, table2, table3
 from mentornet.mentors.store import load_mentor
 from mentornet.methods import make_method
@@ -35,11 +36,14 @@ TRIED: dict[str, tuple[str, list[float]]] = {
 
 
 def every_cell() -> list[Cell]:
-    return [cell for table in (table1, table2, table3) for cell in table("paper").cells]
+    """Those on CIFAR."""
+    cells = [cell for table in (table1, table2, table3) for cell in table("paper").cells]
+    return [cell for cell in cells if cell.run.config.data != "imagenet"]
 
 
 def test_how_many_there_are() -> None:
-    assert [len(table("paper").cells) for table in (table1, table2, table3)] == [12, 84, 8]
+    assert [len(table("paper").cells) for table in (table1, table2, table3)] == [15, 84, 8]
+    assert len(every_cell()) == 104
 
 
 @pytest.mark.parametrize("cell", every_cell(), ids=lambda cell: f"{cell.row}, {cell.column}")
@@ -109,6 +113,26 @@ def test_the_noise_of_table_2_is_the_papers() -> None:
         assert cell.run.config.student.student == student
         assert cell.run.config.labels.noise == f"uniform:{noise}"
         assert cell.paper is not None
+
+
+def test_small_scale_has_the_papers_numbers_beside_it() -> None:
+    """Those of resnet101, the better student."""
+    for table in (table1, table2, table3):
+        paper, small = table("paper").cells, table("small").cells
+        for cell in small:
+            same = {
+                other.paper
+                for other in paper
+                if other.row.replace("resnet101", "fast") == cell.row
+                and other.column.replace("resnet101", "fast") == cell.column
+            }
+            assert {cell.paper} == same
+
+
+def test_imagenet_in_table_1_is_that_of_table_4_with_clean_labels() -> None:
+    config = table1("paper").cells[-1].run.config
+    noisy = next(cell for cell in table4("paper").cells if cell.row == "full-model").run.config
+    assert config == replace(noisy, labels=replace(noisy.labels, noise=None))
 
 
 def test_numbers_of_the_paper() -> None:

@@ -69,5 +69,5 @@ def test_the_page_says_it_all(tmp_path: Path) -> None:
     assert "DD ≥ full-model + 3 |  | not run yet |" in page
     assert "### 0.4: 36.0 % of the labels are wrong" in page
     assert "cells of that table" not in page  # all are there
-    assert "| elr | 0.2 | a=1 30.0, a=1 30.0 | 3.0 |" in page
+    assert "| elr | 0.2 | **a=1 30.0**, a=1 30.0 | 3.0 |" in page
     assert "This.\n" in page

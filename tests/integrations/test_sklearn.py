@@ -41,7 +41,7 @@ def noisy_wine(noise: float = 0.3) -> tuple[Any, Any, Any]:
 
 def test_wrong_labels_are_found_and_the_rest_is_learned() -> None:
     X, given, wrong = noisy_wine()
-    model = MentorClassifier(epochs=60, burn_in=0.1).fit(X, given)
+    model = MentorClassifier(epochs=60).fit(X, given)
     true = load_wine(return_X_y=True)[1]
     assert model.score(X, true) > 0.9
     assert model.label_issues_.dtype == bool

@@ -17,6 +17,7 @@ from mentornet.experiments.comparison import compare
 from mentornet.experiments.results import TABLE6, Results
 from mentornet.experiments.table6_page import render_page
 from mentornet.files import read_json
+from mentornet.names import pick
 
 __all__ = ["Compare"]
 
@@ -58,8 +59,10 @@ class Compare:
             raise MentorNetError(
                 f"{self.folder} has no results; make some with mentornet reproduce"
             )
-        if self.table is not None and self.table not in TABLES:
-            raise MentorNetError(f"unknown table {self.table!r}; there are {', '.join(TABLES)}")
+        if self.table == "table6":
+            raise MentorNetError(f"{self.folder} has no {TABLE6}, which reproduce table6 writes")
+        if self.table is not None:
+            pick(TABLES, self.table, "table")
         printed = 0
         for name in [self.table] if self.table else TABLES:
             scales: tuple[Scale, ...] = ("small", "paper") if name in PAPER_TABLES else ("small",)

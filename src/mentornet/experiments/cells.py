@@ -23,6 +23,9 @@ Reads = Literal[
     "imagenet_accuracy_top5_last", "train_accuracy", "parameters",
 ]  # fmt: skip
 
+HELD_OUT = 0.1
+"""Share of the images that trials of tuning and early stopping do without, and are judged by."""
+
 _LATER = {"sharpness": 0.0, "mentor_classes": 0}
 """Settings of methods that stored results do not know, at the value that changes nothing."""
 
@@ -62,12 +65,13 @@ class Run:
 
     @property
     def digest(self) -> str:
-        """Changes with the config, every setting of the method, and the weights of its mentor.
+        """Changes with the config, every setting of the method, and the weights of a named mentor.
 
-        The machine is not among it; what the code does is neither, so results name the commit they
-        were made at. Defaults of the config are not, nor settings of the method that came later and
-        are off, so that a setting more changes nothing: a test holds them still, and whoever
-        changes one moves the old results away.
+        The weights of `pd`, which PD and DD start with, a test holds still. The machine is not
+        among it; what the code does is neither, so results name the commit they were made at.
+        Defaults of the config are not, nor settings of the method that came later and are off, so
+        that a setting more changes nothing: a test holds them still, and whoever changes one moves
+        the old results away.
         """
         method = self.config.method
         settings = dict(make_method(method.method or "", **parse_settings(method.set)).settings)

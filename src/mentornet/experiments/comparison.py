@@ -82,10 +82,8 @@ def _read(cell: Cell, result: Mapping[str, Any]) -> float:
 
 def gap_closed(entries: Entries, row: str, column: str) -> float | None:
     """(m − FullModel) / (oracle − FullModel), of the last epochs: 1 is as good as an oracle."""
-    mine, plain, limit = (
-        entries.get((name, column), Entry(next(iter(entries.values())).cell)).mean
-        for name in (row, "full-model", "oracle")
-    )
+    found = (entries.get((name, column)) for name in (row, "full-model", "oracle"))
+    mine, plain, limit = (None if entry is None else entry.mean for entry in found)
     if mine is None or plain is None or limit is None or limit <= plain:
         return None
     return (mine - plain) / (limit - plain)

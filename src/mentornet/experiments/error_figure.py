@@ -15,6 +15,9 @@ __all__ = ["draw_errors"]
 def draw_errors(curves: Mapping[str, Mapping[str, Sequence[Any]]], title: str) -> Figure:
     """On the left the error on clean test images, on the right that on the given labels.
 
+    On the right the paper has Σ vᵢ ℓᵢ for MentorNet, which approaches zero. Here it is the error of
+    every method, so that they compare: who refuses wrong labels stays above who learns them.
+
     Args:
         curves: by method; `step`, `test_accuracy` and `train_accuracy`, an epoch each, None where
             nobody looked.

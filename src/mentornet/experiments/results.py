@@ -18,6 +18,9 @@ TABLE6 = "table6.json"
 FORMAT = 1
 """Of the files; another number means another version of mentornet."""
 
+_NEEDED = ("digest", "run", "tried", "conditions")
+_OF_RUN = ("seed", "accuracy_last", "accuracy_best", "seconds", "noise_rate_actual")
+
 
 class Results:
     """Results by run, `FOLDER/*.json`; the runs themselves are in `FOLDER/runs`.
@@ -74,5 +77,12 @@ class Results:
             raise MentorNetError(
                 f"{path} has format {found.get('format')!r}, this mentornet writes {FORMAT}; "
                 "choose another --out, or move it away"
+            )
+        missing = [name for name in _NEEDED if name not in found]
+        missing += [f"run.{name}" for name in _OF_RUN if name not in found.get("run", ())]
+        if missing:
+            raise MentorNetError(
+                f"{path} has no {missing[0]}: it was edited, or written by another mentornet; move "
+                "it away, and the run is made again"
             )
         return found

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from mentornet.experiments.benchmark import benchmark, full_size, human, transfer
+from mentornet.experiments.cells import Table
 from mentornet.experiments.comparison import compare, markdown
 from mentornet.experiments.paper_tables import SMALL_TRIAL
 from mentornet.experiments.results import Results
@@ -18,8 +20,8 @@ FINDINGS = "findings.md"
 
 _HEAD = """# Results
 
-Made by `make results` from the files in `results/benchmark`; every number below is in one of them,
-with its config, seed, commit and machine. `make benchmark` makes the runs, and goes on where it
+Made by `make results` from the files in `results/benchmark`; every number of the tables comes from
+them, with config, seed, commit and machine. `make benchmark` makes the runs, and goes on where it
 was stopped; `mentornet reproduce NAME --out results/benchmark` makes one table.
 
 How to read it: accuracy on clean test images in percent, **last epoch first**, with the range over
@@ -29,14 +31,19 @@ by any class, the true one included (the paper's definition), so of a fraction p
 of the labels are wrong, as each heading says; symmetric noise, as others define it, would make it
 p. Within a table, student, images and steps are the same but for what a row is about: early
 stopping and trials of tuning go without a tenth of the images; `full-model tuned` chooses its
-epochs and weight decay; co-teaching trains two students, cleanlab-prune six, and MentorMix and
+epochs and weight decay; co-teaching trains two students, cleanlab-prune five, and MentorMix and
 mixup look at each batch twice. `full-model` is plain training with the same schedule, augmentation
 and weight decay; `oracle` knows which labels are right, and gives the others weight 0 in the same
-batches: the limit of what weights can do. "gap closed" is (method − full-model) / (oracle −
-full-model), of last epochs (of early stopping, of the epoch that it chose). n is how many seeds,
-and the range over them is in brackets where there are several. Minutes are of one thread, often
-beside another run, without tuning.
+batches: the limit of what weights can do. cleanlab-prune does so with what it leaves out. Under
+"last epoch", early stopping has the epoch that it chose. "gap closed" is (method − full-model) /
+(oracle − full-model) of that column. n is how many seeds. Minutes are of one thread, often beside
+another run, without tuning.
 """
+
+_STANDS = (
+    "mentornet-dd among all of 10,000 images, last epochs, the oracle aside. Where no n is given it"
+    " is one seed, and differences of a point may be chance:"
+)
 
 
 def render_results(results: Results) -> str:
@@ -74,32 +81,33 @@ def _verdicts(results: Results) -> str:
     entries = compare(table, results)
     stands = wins_and_losses(table, entries)
     if stands:
-        lines += ["", "mentornet-dd among all of 10,000 images, last epochs, the oracle aside:", ""]
-        lines.append(stands)
+        lines += ["", _STANDS, "", stands]
     done = sum(bool(entry.values) for entry in entries.values())
     if done < len(entries):
         lines += ["", f"{done} of the {len(entries)} cells of that table have been run so far."]
     return "\n".join(lines) + "\n"
 
 
-def _tuned(table: Any, results: Results) -> str:
-    """What was tried, and what was taken, first seeds."""
+def _tuned(table: Table, results: Results) -> str:
+    """What was tried, and in bold what was taken."""
     lines = []
     for cell in table.cells:
         found = results.find(cell.run) if cell.run.tuning is not None else None
         if found is None:
             continue
-        tried = [
-            f"{' '.join(trial['set'])} {100 * trial['validation_accuracy']:.1f}"
-            for trial in found["tried"]
-        ]
+        best = max(found["tried"], key=lambda trial: float(trial["validation_accuracy"]))
+        tried = []
+        for trial in found["tried"]:
+            text = f"{' '.join(trial['set'])} {100 * trial['validation_accuracy']:.1f}"
+            tried.append(f"**{text}**" if trial is best else text)
         minutes = sum(trial["seconds"] for trial in found["tried"]) / 60
         lines.append(f"| {cell.row} | {cell.column} | {', '.join(tried)} | {minutes:.1f} |")
     if not lines:
         return ""
+    exception = ", of `full-model tuned` of full length" if "full-model tuned" in table.rows else ""
     head = (
         "Tuned on a tenth of the images with the labels they were given (accuracy on those), in "
-        f"trials of {SMALL_TRIAL} epochs, of `full-model tuned` of full length:\n\n"
+        f"trials of {SMALL_TRIAL} epochs{exception}; in bold what was taken:\n\n"
     )
     heads = "| method | noise | tried | minutes |\n|---|---|---|---|\n"
     return head + heads + "\n".join(lines) + "\n"
@@ -109,10 +117,14 @@ def _conditions(results: Results) -> str:
     """Where and with what the runs were made."""
     machines: Counter[str] = Counter()
     for found in results.every():
-        about = found["conditions"]
-        machines[
-            f"mentornet {about['mentornet']} at {about['commit']}, torch {about['torch']}, "
-            f"Python {about['python']}, {about['processor']}, {about['cores']} cores"
-        ] += 1
+        under = [found["conditions"], *found.get("went_on_under", ())]
+        machines[", then ".join(map(_named, under))] += 1
     lines = [f"- {count} runs: {name}" for name, count in sorted(machines.items())]
     return "## Conditions\n\n" + "\n".join(lines) + "\n"
+
+
+def _named(about: Mapping[str, Any]) -> str:
+    return (
+        f"mentornet {about['mentornet']} at {about['commit']}, torch {about['torch']}, "
+        f"Python {about['python']}, {about['processor']}, {about['cores']} cores"
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mentornet.experiments.benchmark import benchmark, human, transfer
 from mentornet.experiments.cells import Table
-from mentornet.experiments.comparison import Entries, compare, gap_closed
+from mentornet.experiments.comparison import Entries, compare, count, gap_closed
 from mentornet.experiments.paper_tables import NOISES, ROWS
 from mentornet.experiments.results import Results
 
@@ -97,15 +97,13 @@ def wins_and_losses(table: Table, entries: Entries, row: str = _DD) -> str:
         ours = entries[row, column].mean
         if ours is None:
             continue
-        rivals = {
-            name: mean
-            for name in table.rows
-            if name not in (row, "oracle") and (mean := entries[name, column].mean) is not None
-        }
-        below = [name for name, mean in rivals.items() if mean < ours]
-        above = [f"{name} ({100 * (mean - ours):+.1f})" for name, mean in rivals.items()
-                 if mean >= ours]  # fmt: skip
-        lines.append(
-            f"- {column}: above {', '.join(below) or 'none'}; below {', '.join(above) or 'none'}."
-        )
+        sides: dict[bool, list[str]] = {True: [], False: []}
+        for name in table.rows:
+            entry = entries[name, column]
+            if name not in (row, "oracle") and entry.mean is not None:
+                about = [f"{100 * (entry.mean - ours):+.1f}", count(entry)]
+                sides[entry.mean < ours].append(f"{name} ({', '.join(filter(None, about))})")
+        above, below = (", ".join(sides[beaten]) or "none" for beaten in (True, False))
+        seeds = count(entries[row, column])
+        lines.append(f"- {column}{seeds and f' ({seeds})'}: above {above}; below {below}.")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ import torch
 
 from mentornet.config import TrainConfig, read_config, to_toml
 from mentornet.data.locking import alone
-from mentornet.experiments.cells import Run, with_settings
+from mentornet.experiments.cells import HELD_OUT, Run, with_settings
 from mentornet.experiments.conditions import conditions
 from mentornet.experiments.results import Results
 from mentornet.files import read_json, write_json
@@ -21,7 +21,6 @@ from mentornet.training.observer import Observer
 
 __all__ = ["make_run", "trial_config"]
 
-_VALIDATION = 0.1  # share of the images that a trial does without
 _KEPT = (
     "data", "method", "student", "parameters", "seed", "epochs", "steps", "accuracy_last",
     "accuracy_best", "best_epoch", "seconds", "images_per_second", "noise_rate_actual",
@@ -41,6 +40,12 @@ class Orphaned(Observer):
         self.parent = parent
 
     def epoch(self, row: Mapping[str, Any]) -> None:  # noqa: ARG002
+        self._end_if_alone()
+
+    def note(self, text: str) -> None:  # noqa: ARG002  between the folds of a cross-validation too
+        self._end_if_alone()
+
+    def _end_if_alone(self) -> None:
         if self.parent is not None and os.getppid() != self.parent:
             os._exit(1)  # what is on disk is whole; the run goes on from there
 
@@ -55,7 +60,7 @@ def make_run(run: Run, folder: str | Path, *, parent: int | None = None) -> dict
         folder: of the experiment.
         parent: the process that waits for it; without it the run stops. None: never.
     """
-    torch.set_num_threads(int(os.environ.get("MENTORNET_THREADS", "1")))
+    torch.set_num_threads(1)  # several runs share a machine
     results = Results(Path(folder))
     observer = Orphaned(parent)
     with _alone(results.working(run)):
@@ -93,7 +98,7 @@ def trial_config(run: Run, settings: tuple[str, ...]) -> TrainConfig:
     optimiser = config.optimiser
     if tuning.epochs is not None:
         optimiser = replace(optimiser, epochs=tuning.epochs, steps=None)
-    files = replace(config.files, validation=_VALIDATION)
+    files = replace(config.files, validation=HELD_OUT)
     return with_settings(replace(config, files=files, optimiser=optimiser), settings)
 
 

@@ -39,7 +39,8 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             cosine.
         weight_decay: of AdamW, scaled by mean(v).
         hidden: units of each hidden layer of the perceptron.
-        burn_in: share of training before the mentor is listened to.
+        burn_in: share of training before the mentor is listened to; less than `MentorLoss` has, as
+            a perceptron soon knows a small table by heart.
         by_class: whether each sample is compared with its own class; for rare classes.
         random_state: a whole number, or None for another result each time.
         device: where to train.
@@ -68,7 +69,7 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learning_rate: float = 0.003,
         weight_decay: float = 0.01,
         hidden: tuple[int, ...] = (128, 128),
-        burn_in: float = 0.2,
+        burn_in: float = 0.1,
         by_class: bool = False,
         random_state: int | None = 0,
         device: str = "cpu",

@@ -19,7 +19,7 @@ class CleanlabPrune(Method):
     What is left out keeps its place in the batches, with weight 0, as for the oracle.
 
     Before the run itself, `folds` students are trained plainly, each on all but its fold, so this
-    costs `folds` runs more than plain training.
+    costs about `folds` − 1 runs more than plain training.
 
     Args:
         folds: of the cross-validation.
