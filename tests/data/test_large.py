@@ -115,7 +115,7 @@ def test_bad_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MENTORNET_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for source, folder, message in (
-        ("imagenet", None, "imagenet is not downloaded for you; name its folder with --folder"),
+        ("imagenet", None, "imagenet is not downloaded for you; put it at imagenet in the folder"),
         ("imagenet", tmp_path / "gone", "is not a folder, so ImageNet is not in it"),
         ("imagenet", tmp_path, "holds neither train nor val"),
         ("webvision", tmp_path, "has no folder info"),

@@ -97,7 +97,7 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
     console = Console(highlight=False)
     with Live(board, console=console, refresh_per_second=1) as live:
         for outcome in engine.make(missing, out):
-            board.done += 1
+            board.done += outcome.error is None
             if outcome.error is not None:
                 board.failed[outcome.run.digest] = (outcome.run.key, outcome.error)
                 first = outcome.error.splitlines()[0]

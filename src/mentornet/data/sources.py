@@ -161,8 +161,8 @@ def _home_of(source: str) -> Path:
         if (place / name).is_dir():
             return place / name
     raise MentorNetError(
-        f"{source} is not downloaded for you; name its folder with --folder, or put it at "
-        f"{name} in the folder that MENTORNET_DATA names"
+        f"{source} is not downloaded for you; put it at {name} in the folder that MENTORNET_DATA "
+        "names, or name its own folder (mentornet train --folder)"
     )
 
 

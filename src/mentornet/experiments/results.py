@@ -72,7 +72,10 @@ class Results:
             pass
 
     def _read(self, path: Path) -> dict[str, Any]:
-        found = read_json(path)
+        try:
+            found = read_json(path)
+        except MentorNetError as error:
+            raise MentorNetError(f"{error}; move it away, and the run is made again") from None
         if found.get("format") != FORMAT:
             raise MentorNetError(
                 f"{path} has format {found.get('format')!r}, this mentornet writes {FORMAT}; "
