@@ -75,6 +75,19 @@ def test_table_5_trains_on_all_or_on_mini_and_is_judged_twice() -> None:
         assert config.labels.noise is None  # the web's own
         assert config.files.imagenet == "imagenet"
         assert (config.labels.clean == VERIFIED) == row.endswith("*")
+        optimiser = config.optimiser
+        assert (optimiser.batch_size, optimiser.momentum, optimiser.nesterov) == (32, 0.9, False)
+        assert (optimiser.learning_rate, optimiser.weight_decay) == (0.05, 4e-5)
+        assert optimiser.augment
+        assert optimiser.steps == (1_000_000 if row.startswith("entire") else None)
+        assert optimiser.epochs == (None if row.startswith("entire") else 30)  # our choice
+        assert config.student.student == "inception-resnet-v2"
+        forgets = "forgetting" in row
+        assert config.student.dropout == (None if forgets else pytest.approx(0.2))
+        assert config.method.set == (
+            ("dropout=0.8",) if forgets
+            else ("mentor=dd-cifar10-40",) if row.endswith("mentornet") else ()
+        )  # fmt: skip
 
 
 def shortened(config: TrainConfig) -> TrainConfig:
