@@ -32,7 +32,9 @@ from mentornet.experiments.paper_tables import (
 __all__ = ["benchmark", "full_size", "human", "transfer"]
 
 _CLASSES = {"cifar10": 10, "cifar100": 100}
-_THREE = ("full-model", "mentornet-pd", "mentornet-dd", "elr", "mentormix", "oracle")
+_THREE = (
+    "full-model", "mentornet-pd", "mentornet-dd", "mentornet-dd sharp", "elr", "mentormix", "oracle",
+)  # fmt: skip
 
 
 def benchmark(scale: Scale) -> Table:  # noqa: ARG001  there is one scale
