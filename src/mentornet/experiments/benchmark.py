@@ -33,7 +33,8 @@ __all__ = ["benchmark", "full_size", "human", "transfer"]
 
 _CLASSES = {"cifar10": 10, "cifar100": 100}
 _THREE = (
-    "full-model", "mentornet-pd", "mentornet-dd", "mentornet-dd sharp", "elr", "mentormix", "oracle",
+    "full-model", "mentornet-pd", "mentornet-dd", "mentornet-dd sharp", "elr", "mentormix",
+    "oracle",
 )  # fmt: skip
 
 
