@@ -23,6 +23,7 @@ from mentornet.experiments.engines import run_locally, run_on_ray
 from mentornet.experiments.results import Results
 from mentornet.experiments.work import make_run
 from mentornet.files import read_json
+from mentornet.training import RunFolder
 from tests.experiments.tables import broken, config, tiny
 from tests.training.runs import streamed
 
@@ -178,8 +179,8 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Monk
     context = multiprocessing.get_context("spawn")
     parent = context.Process(target=_reproduce, args=(f"{tmp_path}", [long_run()]))
     parent.start()
-    run_folder = Results(tmp_path).working(long_run()) / "run"
-    while not (run_folder / "metrics.jsonl").exists():
+    saved = RunFolder(Results(tmp_path).working(long_run()) / "run").checkpoints
+    while not saved.paths():
         time.sleep(0.05)
     parent.kill()
     parent.join()
