@@ -28,7 +28,7 @@ OPTIONS = {
     "learn-mentor": "run_folder out steps learning_rate seed overwrite",
     "mentors": "",
     "plot": "subject name out epochs percentile set",
-    "reproduce": "what scale out seeds only list dry_run jobs engine address",
+    "reproduce": "what scale out seeds only list dry_run jobs engine address precision",
     "compare": "folder table seeds",
 }
 

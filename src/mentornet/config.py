@@ -29,6 +29,7 @@ __all__ = [
     "MachineConfig",
     "MethodConfig",
     "OptimiserConfig",
+    "Precision",
     "StudentConfig",
     "TrainConfig",
     "changed",
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 Choice = Literal["auto", "on", "off"]
+Precision = Literal["auto", "32", "bf16"]
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ class MachineConfig:
     accelerator: str = "auto"
     """cpu, cuda, mps or auto."""
 
-    precision: Literal["auto", "32", "bf16"] = "auto"
+    precision: Precision = "auto"
     """bf16 autocast, where it is faster here."""
 
     channels_last: Choice = "auto"

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from mentornet.cli.reproduce_cells import Engine, list_cells, reproduce_cells, show_plan
 from mentornet.cli.reproduce_table6 import list_table6, plan_table6, reproduce_table6
+from mentornet.config import Precision
 from mentornet.errors import MentorNetError
 from mentornet.experiments.catalogue import FIGURES, PAPER_TABLES, TABLES, find_table
 from mentornet.experiments.cells import Scale, select
@@ -70,6 +71,9 @@ class Reproduce:
     address: str | None = None
     """With --engine ray: the cluster; by default one on this machine."""
 
+    precision: Precision = "auto"
+    """Number format of the runs: 32 or bf16; by default bf16 where it pays in a long run."""
+
     def run(self) -> None:
         """Run what is missing, and show the table as it fills in."""
         for name, value in (("seeds", self.seeds), ("jobs", self.jobs)):
@@ -82,11 +86,12 @@ class Reproduce:
         console = Console(highlight=False, markup=False)
         if self.what in ("table6", *FIGURES):
             shows = self.list or self.dry_run
-            if self.only or self.engine != "local" or (shows and self.what != "table6"):
+            asked = self.only or self.engine != "local" or self.precision != "auto"
+            if asked or (shows and self.what != "table6"):
                 more = "" if self.what == "table6" else "--list, --dry-run, "
                 raise MentorNetError(
-                    f"{self.what} is made whole, on this machine: leave out {more}--only and "
-                    "--engine"
+                    f"{self.what} is made whole, on this machine: leave out {more}--only, --engine "
+                    "and --precision"
                 )
             if self.seeds is not None and self.what != "table6":
                 raise MentorNetError(f"--seeds has no meaning for {self.what}; leave it out")
@@ -104,7 +109,7 @@ class Reproduce:
             if self.dry_run:
                 show_plan(table, out, self.seeds, self.jobs)
                 return
-            engine = Engine(self.engine, self.jobs, self.address)
+            engine = Engine(self.engine, self.jobs, self.address, self.precision)
             written = reproduce_cells(table, out, self.seeds, engine)
         console.print()
         for path in written:

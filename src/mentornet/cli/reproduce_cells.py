@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.table import Table as Shown
 from rich.text import Text
 
+from mentornet.config import Precision
 from mentornet.errors import MentorNetError
 from mentornet.experiments.cells import Cell, Run, Table
 from mentornet.experiments.comparison import (
@@ -34,14 +35,16 @@ __all__ = ["Engine", "list_cells", "reproduce_cells", "show_plan", "shown"]
 
 @dataclass(frozen=True)
 class Engine:
-    """Who makes the runs."""
+    """Who makes the runs, and in which number format."""
 
     name: Literal["local", "ray"] = "local"
     jobs: int = 2
     address: str | None = None
+    precision: Precision = "auto"
 
     def make(self, runs: Sequence[Run], folder: Path) -> Iterator[Outcome]:
         """Every run, as they finish."""
+        runs = [run.with_precision(self.precision) for run in runs]
         if self.name == "ray":
             return run_on_ray(runs, folder, address=self.address, jobs=self.jobs)
         return run_locally(runs, folder, jobs=self.jobs)

@@ -105,7 +105,6 @@ _OTHERS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
         (
             ("percentile=0.3", "alpha=4"),
             ("percentile=0.7", "alpha=2"),
-            ("percentile=0.7", "alpha=8"),
             ("percentile=0.7", "alpha=8", "reweigh=false"),
         ),
     ),

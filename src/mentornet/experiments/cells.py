@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from mentornet.config import MachineConfig, TrainConfig, changed
+from mentornet.config import MachineConfig, Precision, TrainConfig, changed
 from mentornet.errors import MentorNetError
 from mentornet.mentors.store import WEIGHTS, shipped
 from mentornet.methods import make_method
@@ -62,6 +62,11 @@ class Run:
     def with_seed(self, seed: int) -> Run:
         """The same with another seed."""
         return replace(self, config=replace(self.config, seed=seed))
+
+    def with_precision(self, precision: Precision) -> Run:
+        """The same in that number format, which is the machine's business: its key stays."""
+        machine = replace(self.config.machine, precision=precision)
+        return replace(self, config=replace(self.config, machine=machine))
 
     @property
     def digest(self) -> str:

@@ -118,9 +118,14 @@ def _conditions(results: Results) -> str:
     machines: Counter[str] = Counter()
     for found in results.every():
         under = [found["conditions"], *found.get("went_on_under", ())]
-        machines[", then ".join(map(_named, under))] += 1
+        machines[f"{', then '.join(map(_named, under))}, {_precision(found)}"] += 1
     lines = [f"- {count} runs: {name}" for name, count in sorted(machines.items())]
     return "## Conditions\n\n" + "\n".join(lines) + "\n"
+
+
+def _precision(found: Mapping[str, Any]) -> str:
+    """The number format of a run, from its config."""
+    return "bf16" if 'precision = "bf16"' in found.get("config", "") else "float32"
 
 
 def _named(about: Mapping[str, Any]) -> str:

@@ -31,6 +31,7 @@ _CURVE = (
     "epoch", "step", "test_accuracy", "train_accuracy", "train_loss", "mean_weight",
     "weight_auroc", "validation_accuracy",
 )  # fmt: skip
+_ONLY_AT_THE_END = 1_000_000  # epochs between two judgements of a candidate
 
 
 class Orphaned(Observer):
@@ -98,6 +99,7 @@ def trial_config(run: Run, settings: tuple[str, ...]) -> TrainConfig:
     optimiser = config.optimiser
     if tuning.epochs is not None:
         optimiser = replace(optimiser, epochs=tuning.epochs, steps=None)
+    optimiser = replace(optimiser, evaluate_every=_ONLY_AT_THE_END)
     files = replace(config.files, validation=HELD_OUT)
     return with_settings(replace(config, files=files, optimiser=optimiser), settings)
 
