@@ -78,6 +78,7 @@ METHOD_SETTINGS: dict[str, dict[str, object]] = {
         "temperature": 1.0, "reweigh": True,
     },
     "cleanlab-prune": {"folds": 4},
+    "verified": {"others": 0.0},
     "oracle": {},
 }  # fmt: skip
 

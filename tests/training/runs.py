@@ -42,6 +42,7 @@ METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
     "co-teaching": (),
     "mentormix": (),
     "cleanlab-prune": ("folds=2",),
+    "verified": ("others=0.5",),
     "oracle": (),
 }
 """Every method, with what exercises most of it."""

@@ -28,14 +28,23 @@ class Verified:
     Attributes:
         index: which training samples, `(M,)`, int64.
         is_correct: whether the given label of each is correct, `(M,)`, boolean.
+        label: the right label of each, `(M,)`, int64, −1 where it was not said; None where none
+            was.
     """
 
     index: Tensor
     is_correct: Tensor
+    label: Tensor | None = None
 
     def to(self, device: torch.device | str) -> Verified:
         """The same, on that device."""
-        return Verified(self.index.to(device), self.is_correct.to(device))
+        label = None if self.label is None else self.label.to(device)
+        return Verified(self.index.to(device), self.is_correct.to(device), label)
+
+    def rows(self, which: Tensor) -> Verified:
+        """Those that `which` says, `(M,)`, boolean."""
+        label = None if self.label is None else self.label[which]
+        return Verified(self.index[which], self.is_correct[which], label)
 
     def check(self, count: int) -> None:
         """Raise unless these are M different samples out of `count`."""
@@ -43,6 +52,11 @@ class Verified:
             raise MentorNetError(
                 "one verdict a verified sample: got "
                 f"{tuple(self.index.shape)} samples and {tuple(self.is_correct.shape)} verdicts"
+            )
+        if self.label is not None and self.label.shape != self.index.shape:
+            raise MentorNetError(
+                f"one label a verified sample: got {tuple(self.index.shape)} samples and "
+                f"{tuple(self.label.shape)} labels"
             )
         if self.is_correct.dtype != torch.bool:
             raise MentorNetError(f"verdicts must be boolean, got {self.is_correct.dtype}")

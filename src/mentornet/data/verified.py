@@ -20,11 +20,12 @@ _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no"
 _COLUMNS = ("index", "path", "is_correct", "true_label")
 
 
-def draw_verified(images: Images, count: int, *, seed: int) -> tuple[Tensor, Tensor]:
-    """Samples drawn at random whose labels count as verified, and whether each is correct.
+def draw_verified(images: Images, count: int, *, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Samples drawn at random whose labels count as verified, and what was found of each.
 
     Returns:
-        which samples, `(count,)` and rising, and the verdicts, boolean.
+        which samples, `(count,)` and rising, whether each given label is correct, boolean, and the
+        right labels.
     """
     if images.true_label is None:
         raise MentorNetError(
@@ -35,17 +36,19 @@ def draw_verified(images: Images, count: int, *, seed: int) -> tuple[Tensor, Ten
         raise MentorNetError(f"--clean-count is {count}, but there are {len(images)} samples")
     order = torch.randperm(len(images), generator=generator(seed))
     index = order[:count].sort().values
-    return index, (images.given_label == images.true_label)[index]
+    right = images.true_label[index]
+    return index, images.given_label[index] == right, right
 
 
 def read_verified(
     path: Path, images: Images, elsewhere: Collection[str] = ()
-) -> tuple[Tensor, Tensor]:
-    """The verified samples in a CSV file, and whether the given label of each is correct.
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The verified samples in a CSV file, whether each given label is correct, and the right ones.
 
     A row names a sample by `index` or `path`, and says `is_correct` (true or false) or its
     `true_label` (a class by name or number). Where the data has true labels, naming the sample is
-    enough; and a file of plain numbers, one a line, needs no header.
+    enough; and a file of plain numbers, one a line, needs no header. The right label is −1 where
+    a label is wrong and nobody says what it should be.
 
     Args:
         path: the file.
@@ -72,7 +75,7 @@ def read_verified(
     if ("index" in rows[0]) == ("path" in rows[0]):
         raise MentorNetError(f"{path} must have a column index or path, and not both")
     places = {} if images.paths is None else {name: at for at, name in enumerate(images.paths)}
-    found: dict[int, bool] = {}
+    found: dict[int, tuple[bool, int]] = {}
     for number, row in enumerate(rows, start=first):
         where = f"{path}, line {number}"
         if row.get("path") in elsewhere:
@@ -84,7 +87,8 @@ def read_verified(
             )
         found[at] = _verdict(row, at, images, where)
     index = torch.tensor(list(found), dtype=torch.long).sort()
-    return index.values, torch.tensor(list(found.values()), dtype=torch.bool)[index.indices]
+    verdicts = torch.tensor(list(found.values()), dtype=torch.long)[index.indices]
+    return index.values, verdicts[:, 0].bool(), verdicts[:, 1]
 
 
 def _sample(row: dict[str, str], images: Images, places: dict[str, int], where: str) -> int:
@@ -106,24 +110,37 @@ def _sample(row: dict[str, str], images: Images, places: dict[str, int], where: 
     return at
 
 
-def _verdict(row: dict[str, str], at: int, images: Images, where: str) -> bool:
+def _verdict(row: dict[str, str], at: int, images: Images, where: str) -> tuple[bool, int]:
+    """Whether the given label is right, and which is, −1 if that is not said."""
     given = int(images.given_label[at])
+    name = (row.get("true_label") or "").strip()
+    label = _class(name, images.classes, where) if name else -1
     if "is_correct" in row:
         word = (row["is_correct"] or "").strip().lower()
         if word not in _WORDS:
             raise MentorNetError(f"{where}: is_correct must be true or false, got {word!r}")
-        return _WORDS[word]
+        right = _WORDS[word]
+        if name and right != (label == given):
+            raise MentorNetError(
+                f"{where}: is_correct is {word}, but the given label is "
+                f"{images.classes[given]!r} and true_label {name!r}"
+            )
+        return right, given if right else label
     if "true_label" in row:
-        name = (row["true_label"] or "").strip()
-        if name in images.classes:
-            return images.classes.index(name) == given
-        if name.isdecimal() and int(name) < len(images.classes):
-            return int(name) == given
-        raise MentorNetError(
-            f"{where}: unknown class {name!r}; {did_you_mean(name, images.classes)}"
-        )
+        if not name:
+            raise MentorNetError(f"{where}: true_label is empty")
+        return label == given, label
     if images.true_label is None:
         raise MentorNetError(
             f"{where} says not whether the label is right; add a column is_correct or true_label"
         )
-    return int(images.true_label[at]) == given
+    label = int(images.true_label[at])
+    return label == given, label
+
+
+def _class(name: str, classes: tuple[str, ...], where: str) -> int:
+    if name in classes:
+        return classes.index(name)
+    if name.isdecimal() and int(name) < len(classes):
+        return int(name)
+    raise MentorNetError(f"{where}: unknown class {name!r}; {did_you_mean(name, classes)}")

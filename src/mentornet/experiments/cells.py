@@ -26,7 +26,7 @@ Reads = Literal[
 HELD_OUT = 0.1
 """Share of the images that trials of tuning and early stopping do without, and are judged by."""
 
-_LATER = {"sharpness": 0.0, "mentor_classes": 0}
+_LATER = {"sharpness": 0.0, "mentor_classes": 0, "teaches_verified": False}
 """Settings of methods that stored results do not know, at the value that changes nothing."""
 
 

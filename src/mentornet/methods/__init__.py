@@ -23,6 +23,7 @@ from mentornet.methods.oracle import Oracle
 from mentornet.methods.reed import ReedHard, ReedSoft, reed_hard, reed_soft
 from mentornet.methods.robust_losses import GeneralisedCrossEntropy, SymmetricCrossEntropy
 from mentornet.methods.self_paced import SelfPacedMethod
+from mentornet.methods.verified import VerifiedMethod
 from mentornet.names import check_keys, pick
 
 __all__ = [
@@ -61,6 +62,7 @@ METHODS: dict[str, type[Method]] = {
         CoTeaching,
         MentorMix,
         CleanlabPrune,
+        VerifiedMethod,
         Oracle,
     )
 }

@@ -52,7 +52,9 @@ class _Bootstrap(Supervision):
         losses = self.losses(logits.detach(), batch)
         weights = self.trust(losses, logits.detach(), batch, learning_rate)
         self.memory.add(batch.index, logits.detach().softmax(1))
-        target = trusted_target(batch.given_label, weights, self.memory.shares(batch.index))
+        mine, belief = self.mentor.own(weights, batch), self.memory.shares(batch.index)
+        assert mine is not None
+        target = trusted_target(self.mentor.label(batch), mine, belief)
         if self.mixer is None:
             each = -(target * logits.log_softmax(1)).sum(1)
         else:

@@ -15,6 +15,7 @@ from mentornet.errors import MentorNetError
 from mentornet.mentors import FitConfig, Mentor, load_mentor
 from mentornet.methods.mentornet import supervise
 from mentornet.methods.method import Supervision, Task
+from mentornet.methods.verified_labels import VerifiedLabels
 from mentornet.methods.weighted import Paced, SpadeMethod
 
 __all__ = ["InRun", "MentorNetDD"]
@@ -28,6 +29,9 @@ class MentorNetDD(SpadeMethod):
     is nothing to learn: a mentor from elsewhere is transferred, its label input fixed to 0.
 
     Args:
+        teaches_verified: whether what is known of verified samples counts for the student too: a
+            right label has weight 1 and a wrong one 0, and where it was said what the label should
+            be, the student is taught that. In the paper they are weighed like all others.
         updates: when the mentor is (re-)learned, as shares of training; the paper's are 0.21
             and 0.75.
         history: T, how many losses of a sample the mentor reads.
@@ -43,6 +47,7 @@ class MentorNetDD(SpadeMethod):
 
     name: ClassVar[str] = "mentornet-dd"
     title: ClassVar[str] = "MentorNet DD"
+    teaches_verified: bool = False
     updates: tuple[float, ...] = (0.21, 0.75)
     history: int = 1
     reads_label: bool = False
@@ -87,7 +92,8 @@ class MentorNetDD(SpadeMethod):
             task.verified, count=task.count, predefined=predefined, classes=task.classes,
             history=self.history, reads_label=self.reads_label, fit=self._fit(), seed=task.seed,
         )  # fmt: skip
-        return InRun(Relearning(spade.to(task.device), lessons, self.updates))
+        known = VerifiedLabels(task.verified, task.count) if self.teaches_verified else None
+        return InRun(Relearning(spade.to(task.device), lessons, self.updates), known)
 
 
 class InRun(Paced):
@@ -95,17 +101,30 @@ class InRun(Paced):
 
     Args:
         learning: with the predefined mentor, which serves until the first update.
+        known: what need not be guessed; None to weigh verified samples like others.
     """
 
-    def __init__(self, learning: Relearning) -> None:
+    def __init__(self, learning: Relearning, known: VerifiedLabels | None = None) -> None:
         super().__init__(learning.spade)
-        self.learning = learning
+        self.learning, self.known = learning, known
 
     def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
         self.learning.learn_if_due()
         features = self.spade.features(losses.detach(), batch.given_label, batch.index)
         self.learning.observe(features, batch.index)
-        return self.spade.weigh_features(features, batch.index, learning_rate=learning_rate)
+        found = self.spade.weigh_features(features, batch.index, learning_rate=learning_rate)
+        return found if self.known is None else self.known.weigh(found, batch.index)
+
+    def label(self, batch: Batch) -> Tensor:
+        if self.known is None:
+            return batch.given_label
+        return self.known.correct(batch.given_label, batch.index)
+
+    def own(self, weights: Tensor | None, batch: Batch) -> Tensor | None:
+        mine = super().own(weights, batch)
+        if mine is None or self.known is None:
+            return mine
+        return self.known.teach(mine, batch.given_label, batch.index)
 
     def learned(self) -> Mapping[str, Mentor]:
         return self.learning.mentors

@@ -94,7 +94,8 @@ class Supervision:
         losses = self.losses(logits, batch)
         judged = self.judge(losses.detach(), logits.detach(), batch, learning_rate)
         mine, count = self.own(judged.weights, batch), len(batch.whole.index)
-        return Step(self.total(student, losses, mine, batch, count), *judged)
+        each = self.taught(losses, logits, batch)
+        return Step(self.total(student, each, mine, batch, count), *judged)
 
     def judge(self, losses: Tensor, logits: Tensor, batch: Batch, learning_rate: float) -> Judged:
         """What is known of the whole batch, from the losses and logits of our own samples."""
@@ -136,13 +137,25 @@ class Supervision:
         beside = getattr(student, "auxiliary_logits", None)
         if beside is None:
             return loss
-        each = nn.functional.cross_entropy(beside, batch.given_label, reduction="none")
+        each = nn.functional.cross_entropy(beside, self.label(batch), reduction="none")
         share: float = getattr(student, "auxiliary_share", 1.0)
         return loss + share * self.mean(each, weights, count)
 
     def losses(self, logits: Tensor, batch: Batch) -> Tensor:
         """ℓ, one value a sample `(B,)`, with gradient, from logits `(B, K)`."""
         return nn.functional.cross_entropy(logits, batch.given_label, reduction="none")
+
+    def label(self, batch: Batch) -> Tensor:
+        """The label of each sample that the student is taught, `(B,)`: the given one."""
+        return batch.given_label
+
+    def taught(self, losses: Tensor, logits: Tensor, batch: Batch) -> Tensor:
+        """What is descended of each sample, `(B,)`: its loss, with the label that is taught."""
+        label = self.label(batch)
+        if label is batch.given_label:
+            return losses
+        other = nn.functional.cross_entropy(logits, label, reduction="none")
+        return torch.where(label == batch.given_label, losses, other)
 
     def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
         """The weights v of the samples, `(B,)`, without gradient; None: plain mean."""

@@ -62,7 +62,8 @@ class Accumulation:
                 losses = supervision.losses(logits, part)
                 own = None if weights is None else weights[where]
                 count = len(batch.whole.index)
-                loss = supervision.total(self.student, losses, own, part, count)
+                taught = supervision.taught(losses, logits, part)
+                loss = supervision.total(self.student, taught, own, part, count)
                 self.fabric.backward(loss)
             total = total + loss.detach()
             each.append(losses.detach())

@@ -88,6 +88,8 @@ class Prepared:
         if self.verified is not None:
             content.update(self.verified.index.numpy().data)
             content.update(self.verified.is_correct.numpy().data)
+            if self.verified.label is not None:
+                content.update(self.verified.label.numpy().data)
         return content.hexdigest()
 
 
@@ -169,10 +171,11 @@ def _check_method(config: TrainConfig, method: Method) -> None:
     """What the method needs or has no use for, before anything is loaded."""
     verified = config.labels.clean is not None or config.labels.clean_count is not None
     if method.needs_verified and not verified:
+        transfer = "; or transfer a mentor with --set mentor=NAME"
         raise MentorNetError(
-            "mentornet-dd learns from verified samples: name them with --clean FILE, or draw "
-            "them with --clean-count N where true labels are known; or transfer a mentor "
-            "with --set mentor=NAME"
+            f"{method.name} learns from verified samples: name them with --clean FILE, or draw "
+            "them with --clean-count N where true labels are known"
+            f"{transfer if hasattr(method, 'mentor') else ''}"
         )
     if verified and not method.uses_verified:
         raise MentorNetError(
@@ -228,12 +231,11 @@ def _of_those_left(verified: Verified, decided: Decided, *, by_hand: bool) -> Ve
 
     A verdict that somebody wrote down is of the label as it was: it falls with a new label.
     """
-    index, is_correct = verified.index, verified.is_correct
-    stays = decided.stays[index]
+    stays = decided.stays[verified.index]
     if by_hand:
-        stays &= ~decided.moved[index]
-    place = decided.stays.cumsum(0) - 1
-    return Verified(place[index[stays]], is_correct[stays])
+        stays &= ~decided.moved[verified.index]
+    place, left = decided.stays.cumsum(0) - 1, verified.rows(stays)
+    return replace(left, index=place[left.index])
 
 
 def _verified(

@@ -1,0 +1,113 @@
+"""What is known of verified samples counts for the student: its weight, and its label."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from mentornet.criterion import Verified
+from mentornet.data import Batch
+from mentornet.errors import MentorNetError
+from mentornet.methods import Task, make_method
+from mentornet.randomness import seeded
+
+GIVEN = torch.tensor([0, 1, 2, 0, 1, 2])
+VERIFIED = {0: (True, 0), 1: (False, 2), 2: (False, -1)}
+"""Sample 0 is right, 1 should be a 2, and of 2 nobody said what it should be."""
+
+
+def task(*, labels: bool = True) -> Task:
+    """The three, and nine right ones that are not in the batch."""
+    known = VERIFIED | dict.fromkeys(range(10, 19), (True, 0))
+    is_correct = torch.tensor([right for right, _ in known.values()])
+    label = torch.tensor([which for _, which in known.values()]) if labels else None
+    verified = Verified(torch.tensor(list(known)), is_correct, label)
+    return Task(count=20, classes=3, total_steps=100, verified=verified)
+
+
+def batch() -> Batch:
+    draw = torch.Generator().manual_seed(1)
+    return Batch(torch.arange(6), torch.randn(6, 3, 2, 2, generator=draw), GIVEN)
+
+
+def student() -> nn.Module:
+    with seeded(3):
+        return nn.Sequential(nn.Flatten(), nn.Linear(12, 3))
+
+
+def cross_entropy(logits: list[float], label: int) -> float:
+    return math.log(sum(math.exp(value) for value in logits)) - logits[label]
+
+
+@pytest.mark.parametrize("others", [0.0, 0.25, 1.0])
+def test_the_loss_by_hand(others: float) -> None:
+    taught = student()
+    done = make_method("verified", others=others).start(task()).step(taught, batch(), 0.1)
+    logits = taught(batch().images).tolist()
+    expected = (
+        cross_entropy(logits[0], 0)  # right: as it is
+        + cross_entropy(logits[1], 2)  # wrong: what it should be
+        + others * sum(cross_entropy(logits[at], int(GIVEN[at])) for at in (3, 4, 5))
+    ) / 6  # and nothing of sample 2
+    assert done.loss.item() == pytest.approx(expected, rel=1e-5)
+    assert done.weights is not None
+    assert done.weights.tolist() == [1, 0, 0, others, others, others]
+
+
+def test_records_keep_what_the_given_label_says() -> None:
+    taught = student()
+    done = make_method("verified").start(task()).step(taught, batch(), 0.1)
+    logits = taught(batch().images).tolist()
+    expected = [cross_entropy(row, int(given)) for row, given in zip(logits, GIVEN, strict=True)]
+    assert done.losses.tolist() == pytest.approx(expected, rel=1e-5)
+
+
+def test_with_verdicts_only_a_wrong_label_is_left_out() -> None:
+    taught = student()
+    done = make_method("verified").start(task(labels=False)).step(taught, batch(), 0.1)
+    logits = taught(batch().images).tolist()
+    assert done.loss.item() == pytest.approx(cross_entropy(logits[0], 0) / 6, rel=1e-5)
+
+
+def test_dd_is_told_too() -> None:
+    """In burn-in every other sample counts in full here."""
+    settings = {"burn_in": 0.2, "burn_in_drop": 0.0, "steps": 20}
+    taught, logits = student(), student()(batch().images).tolist()
+    method = make_method("mentornet-dd", teaches_verified=True, **settings)
+    done = method.start(task()).step(taught, batch(), 0.1)
+    plain = [cross_entropy(row, int(given)) for row, given in zip(logits, GIVEN, strict=True)]
+    expected = (plain[0] + cross_entropy(logits[1], 2) + sum(plain[3:])) / 6
+    assert done.loss.item() == pytest.approx(expected, rel=1e-5)
+    as_paper = make_method("mentornet-dd", teaches_verified=False, **settings)
+    done = as_paper.start(task()).step(taught, batch(), 0.1)
+    assert done.loss.item() == pytest.approx(sum(plain) / 6, rel=1e-5)
+
+
+def test_bootstrap_learns_towards_what_is_known() -> None:
+    """After burn-in, with nothing remembered but this look, t = v y + (1 − v) q."""
+    method = make_method("mentor-bootstrap", teaches_verified=True, burn_in=0.0, steps=20)
+    taught = student()
+    done = method.start(task()).step(taught, batch(), 0.1)
+    assert done.weights is not None
+    logits = taught(batch().images)
+    shares, given = logits.softmax(1), nn.functional.one_hot(GIVEN, 3).float()
+    weight = done.weights.clone()
+    weight[1], given[1] = 1.0, torch.tensor([0.0, 0.0, 1.0])
+    target = weight[:, None] * given + (1 - weight[:, None]) * shares
+    expected = -(target * logits.log_softmax(1)).sum(1).mean()
+    assert done.weights[:3].tolist() == [1, 0, 0]
+    assert done.loss.item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_others_is_a_weight() -> None:
+    with pytest.raises(MentorNetError, match=r"others must be in \[0, 1\], got 2"):
+        make_method("verified", others=2.0)
+
+
+def test_one_label_a_sample() -> None:
+    verified = Verified(torch.arange(12), torch.ones(12).bool(), torch.zeros(3).long())
+    with pytest.raises(MentorNetError, match="one label a verified sample"):
+        verified.check(20)
