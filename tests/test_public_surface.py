@@ -44,7 +44,11 @@ TRAIN = {
 
 _PACE: dict[str, object] = {
     "percentile": 0.75, "decay": 0.95, "burn_in": 0.2, "burn_in_drop": 0.5, "drop": 0.0,
-    "half_history": False, "smoothing": 0.0, "sharpness": 0.0,
+    "half_history": False, "smoothing": 0.0, "sharpness": 0.0, "decided_by": 1.0,
+}  # fmt: skip
+_DD = {
+    "burn_in": 0.1, "burn_in_drop": 0.0, "smoothing": 0.8, "teaches_verified": True, "history": 1,
+    "reads_label": False, "steps": 600, "learning_rate": 0.03, "mentor": "", "mentor_classes": 0,
 }  # fmt: skip
 
 METHOD_SETTINGS: dict[str, dict[str, object]] = {
@@ -60,14 +64,12 @@ METHOD_SETTINGS: dict[str, dict[str, object]] = {
     "mentornet-pd": {**_PACE, "lambda1": 0.0, "lambda2": 1.0},
     "mentornet-auto": {"burn_in": 0.2, "by_class": False},
     "mentornet-dd": {
-        **_PACE, "updates": (0.21, 0.75), "history": 1, "reads_label": False, "steps": 600,
-        "learning_rate": 0.03, "mentor": "", "mentor_classes": 0,
+        **_PACE, **_DD, "updates": tuple(percent / 100 for percent in range(12, 97, 5)),
+        "sharpness": 6.0, "decided_by": 0.3,
     },
     "mentor-bootstrap": {
-        **_PACE, "updates": tuple(percent / 100 for percent in range(12, 97, 7)), "history": 1,
-        "reads_label": False, "steps": 600, "learning_rate": 0.03, "mentor": "",
-        "mentor_classes": 0, "burn_in": 0.1,
-        "burn_in_drop": 0.0, "belief": 0.7, "mixup": 0.0,
+        **_PACE, **_DD, "updates": tuple(percent / 100 for percent in range(12, 97, 7)),
+        "belief": 0.7, "mixup": 0.0,
     },
     "gce": {"q": 0.7},
     "sce": {"alpha": 0.1, "beta": 1.0, "log_zero": -4.0},

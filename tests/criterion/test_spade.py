@@ -10,6 +10,7 @@ import torch.nn.functional as F  # noqa: N812
 
 from mentornet import Mentor, MentorFeatures, MentorNetError, make_curriculum, make_mentor
 from mentornet.criterion import PercentileEMA, Spade, SpadeConfig, weighted_mean
+from mentornet.criterion.sharpening import Sharpened
 from mentornet.randomness import generator
 
 NO_BURN_IN = SpadeConfig(burn_in=0.0)
@@ -120,6 +121,23 @@ def test_sharpened_weights_ask_whether_a_label_is_likelier_right_than_most() -> 
         torch.testing.assert_close(sharp.weigh(losses, labels), expected, rtol=1e-3, atol=1e-4)
 
 
+def test_where_most_labels_are_wrong_a_label_must_be_likelier_right_than_wrong() -> None:
+    """Of v = 0.3, above its mean of 0.2, sharpening makes less; of v = 0.6 more."""
+    sharpened = Sharpened(sharpness=5.0)
+    found = sharpened(torch.tensor([0.3, 0.6, 0.1, 0.0, 0.0]), torch.tensor(1.0))
+    assert sharpened.mean == pytest.approx(0.2)
+    odds = [(3 / 7) ** 5, (6 / 4) ** 5, (1 / 9) ** 5]
+    assert found[:3].tolist() == pytest.approx([ratio / (1 + ratio) for ratio in odds], rel=1e-3)
+
+
+@pytest.mark.parametrize(("progress", "t"), [(0.0, 0.0), (0.1, 0.25), (0.4, 1.0), (0.9, 1.0)])
+def test_weights_are_decided_by_then(progress: float, t: float) -> None:
+    weight = torch.tensor([0.2, 0.7, 0.6])
+    found = Sharpened(5.0, decided_by=0.4)(weight, torch.tensor(progress))
+    plain = Sharpened(5.0)(weight, torch.tensor(t))
+    torch.testing.assert_close(found, plain)
+
+
 def test_sharpened_weights_pass_over_losses_that_are_no_numbers() -> None:
     config = SpadeConfig(burn_in=0.0, sharpness=5.0)
     spade, other = (Spade(Mentor.from_pretrained("pd"), total_steps=9, config=config) for _ in "ab")
@@ -199,6 +217,7 @@ MISTAKES = [
     ),
     (lambda: SpadeConfig(burn_in=20), "burn_in must be in [0, 1], got 20"),
     (lambda: SpadeConfig(sharpness=-1), "sharpness must be ≥ 0, got -1"),
+    (lambda: SpadeConfig(decided_by=0), r"decided_by must be in \(0, 1\], got 0"),
 ]
 
 

@@ -13,6 +13,8 @@ from mentornet.errors import MentorNetError
 from mentornet.experiments.catalogue import TABLES, find_table
 from mentornet.experiments.cells import Run, Scale, select, with_settings
 from mentornet.mentors.store import shipped
+from mentornet.methods import make_method
+from mentornet.methods.settings import parse_settings
 from mentornet.training import prepare
 from tests.experiments.tables import tiny
 
@@ -87,7 +89,8 @@ def test_the_mentor_that_pd_and_dd_start_with() -> None:
 
 def test_runs_come_seed_by_seed_and_once() -> None:
     table = tiny()
-    doubled = replace(table, cells=table.cells + table.cells, more_seeds=(("oracle", 2),))
+    cells = [replace(cell, seeds=2 if cell.row == "oracle" else None) for cell in table.cells]
+    doubled = replace(table, cells=(*cells, *cells))
     runs = list(doubled.runs())
     assert len({run.digest for run in runs}) == len(runs) == 8
     assert [run.config.seed for run in runs] == [0] * 6 + [1] * 2
@@ -155,5 +158,7 @@ def test_pd_and_dd_are_compared_on_the_same_terms(name: str) -> None:
     """At small scale SPADE starts and judges alike under every mentor."""
     for cell in find_table(name, "small").cells:
         if cell.row in ("mentornet-pd", "mentornet-dd"):
-            settings = set(cell.run.config.method.set)
-            assert {"burn_in=0.1", "burn_in_drop=0", "smoothing=0.8"} <= settings
+            about = cell.run.config.method
+            method = make_method(about.method or "", **parse_settings(about.set))
+            pace = ("burn_in", "burn_in_drop", "smoothing")
+            assert [method.settings[name] for name in pace] == [0.1, 0.0, 0.8]

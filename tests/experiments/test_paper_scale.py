@@ -83,15 +83,19 @@ def test_the_methods_of_appendix_e(cell: Cell) -> None:
     if isinstance(method, SpadeMethod):
         assert method.decay == 0.95
         assert method.burn_in == 0.2
+        assert method.burn_in_drop == 0.5
         assert method.percentile == 0.75
+        assert method.smoothing == method.sharpness == 0
     if name == "mentornet-dd":
         assert method.settings["updates"] == (0.21, 0.75)
+        assert method.settings["teaches_verified"] is False
         if config.data == "cifar10":
             assert config.labels.clean_count == 5_000
             assert method.settings["reads_label"] is True
         else:
             rate = round(100 * float((config.labels.noise or "").rpartition(":")[2]))
-            assert settings == {"mentor": f"dd-cifar10-{rate}"}
+            assert settings["mentor"] == f"dd-cifar10-{rate}"
+            assert method.settings["mentor_classes"] == 0
             load_mentor(f"dd-cifar10-{rate}")
             assert config.labels.clean_count is None
     if name in TRIED:

@@ -17,6 +17,7 @@ from mentornet.config import (
     StudentConfig,
     TrainConfig,
 )
+from mentornet.methods import make_method
 from mentornet.records import read_records
 from mentornet.training import Prepared, RunFolder, prepare
 from mentornet.training.pruning import unpruned
@@ -71,7 +72,7 @@ def small(method: str = "mentornet-pd", **changes: Any) -> TrainConfig:
         "noise": "uniform:0.4", "limit": 192, "student": "small-cnn", "width": 4, "epochs": 6,
         "batch_size": 32, "checkpoint_seconds": 0.0, "method": method,
         "set": METHOD_SETTINGS[method],
-        "clean_count": 60 if method in ("mentornet-dd", "mentor-bootstrap") else None, **changes,
+        "clean_count": 60 if make_method(method).uses_verified else None, **changes,
     }  # fmt: skip
     seed = settings.pop("seed", 0)
     groups: dict[str, Any] = {}

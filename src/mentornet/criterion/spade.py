@@ -40,6 +40,7 @@ class SpadeConfig:
         smoothing: of each sample's own losses, how much of their average stays at each look; 0
             in the paper: the loss as it is. See `SmoothedLoss`.
         sharpness: how firmly the rule decides; 0 in the paper: v as it is. See `Sharpened`.
+        decided_by: share of training by which it decides so firmly.
     """
 
     percentile: float = 0.75
@@ -49,6 +50,7 @@ class SpadeConfig:
     drop: float = 0.0
     smoothing: float = 0.0
     sharpness: float = 0.0
+    decided_by: float = 1.0
 
     def __post_init__(self) -> None:
         check_pace(self.percentile, self.decay)
@@ -60,6 +62,8 @@ class SpadeConfig:
             raise MentorNetError(f"smoothing must be in [0, 1), got {self.smoothing:g}")
         if not self.sharpness >= 0:
             raise MentorNetError(f"sharpness must be ≥ 0, got {self.sharpness:g}")
+        if not 0 < self.decided_by <= 1:
+            raise MentorNetError(f"decided_by must be in (0, 1], got {self.decided_by:g}")
 
 
 def weighted_mean(weight: Tensor, loss: Tensor) -> Tensor:
@@ -127,7 +131,9 @@ class Spade(nn.Module):
             self.smoothed = SmoothedLoss(_needed(count, "smoothing"), self.config.smoothing)
         self.sharpened: Sharpened | None = None
         if self.config.sharpness:
-            self.sharpened = Sharpened(self.config.sharpness, self.config.decay)
+            self.sharpened = Sharpened(
+                self.config.sharpness, self.config.decided_by, self.config.decay
+            )
         steps = max(history, history_of(rule))
         self.history: LossHistory | None = None
         if steps > 1:

@@ -26,7 +26,7 @@ Reads = Literal[
 HELD_OUT = 0.1
 """Share of the images that trials of tuning and early stopping do without, and are judged by."""
 
-_LATER = {"sharpness": 0.0, "mentor_classes": 0, "teaches_verified": False}
+_LATER = {"sharpness": 0.0, "decided_by": 1.0, "mentor_classes": 0, "teaches_verified": False}
 """Settings of methods that stored results do not know, at the value that changes nothing."""
 
 
@@ -76,14 +76,14 @@ class Run:
         among it; what the code does is neither, so results name the commit they were made at.
         Defaults of the config are not, nor settings of the method that came later and are off, so
         that a setting more changes nothing: a test holds them still, and whoever changes one moves
-        the old results away.
+        the old results away. Settings count by their values, whether said or by default.
         """
         method = self.config.method
         settings = dict(make_method(method.method or "", **parse_settings(method.set)).settings)
         for name, off in _LATER.items():
             if settings.get(name) == off:
                 del settings[name]
-        plain = replace(self.config, machine=MachineConfig())
+        plain = replace(self.config, machine=MachineConfig(), method=replace(method, set=()))
         about = f"{plain.data} {changed(plain)} {sorted(settings.items())} {self.tuning!r}"
         mentor = shipped().get(f"{settings.get('mentor')}")
         if mentor is not None and parse_settings(method.set).get("mentor"):
@@ -113,6 +113,7 @@ class Cell:
         run: where the number comes from, at its first seed.
         reads: which number of the run.
         paper: what the paper has there, as a share, if it has anything.
+        seeds: how many it takes, where that is not the table's number.
     """
 
     row: str
@@ -120,6 +121,7 @@ class Cell:
     run: Run
     reads: Reads = "accuracy_last"
     paper: float | None = None
+    seeds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,7 @@ class Table:
         title: what it shows.
         cells: in the order they are shown, and run.
         note: what a reader has to know.
-        seeds: how many of each cell, unless somebody says otherwise; `more_seeds` has exceptions.
-        more_seeds: rows that take more seeds, with how many.
+        seeds: how many of each cell, unless the cell says otherwise.
     """
 
     name: str
@@ -140,11 +141,10 @@ class Table:
     cells: tuple[Cell, ...]
     note: str = ""
     seeds: int = 1
-    more_seeds: tuple[tuple[str, int], ...] = ()
 
     def seeds_of(self, cell: Cell, asked: int | None = None) -> int:
         """How many seeds that cell takes."""
-        return asked or dict(self.more_seeds).get(cell.row, self.seeds)
+        return asked or cell.seeds or self.seeds
 
     def runs(self, asked: int | None = None) -> Iterator[Run]:
         """Every run once, all first seeds before all second ones."""

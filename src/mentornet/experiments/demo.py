@@ -26,12 +26,8 @@ NOISE = "uniform:0.4"
 VERIFIED = 150
 METHOD_NAMES = ("full-model", "mentornet-pd", "mentornet-dd", "oracle")
 
-_SETTINGS = {
-    "mentornet-pd": ("percentile=0.6",),
-    "mentornet-dd": ("updates=0.21,0.3,0.45,0.6,0.75",),
-}
-"""PD is told about the share of right labels, which the paper finds by cross-validation; DD learns
-it, and learns it again."""
+_SETTINGS = {"mentornet-pd": ("percentile=0.6",)}
+"""PD is told about the share of right labels, which the paper finds by cross-validation."""
 
 
 def demo_config(method: str, seed: int) -> TrainConfig:

@@ -19,6 +19,7 @@ from mentornet.config import (
     TrainConfig,
 )
 from mentornet.experiments.cells import Cell, Reads, Run, Scale, Table, Tuning
+from mentornet.methods.mentornet_dd import AS_IN_THE_PAPER
 
 __all__ = ["large_config", "table4", "table5"]
 
@@ -29,7 +30,7 @@ _BATCH, _STEPS, _STEPS_NOREG, _EPOCHS = 32, 1_000_000, 500_000, 10
 _KEEP, _KEEP_FORGETTING = 0.8, 0.2
 _SMALL_IMAGES = 10_000
 _OTHER_STUDENT = "The paper's numbers are those of inception-resnet-v2 on all images."
-_MENTOR = ("mentor=dd-cifar10-40",)
+_MENTOR = (*AS_IN_THE_PAPER, "mentor=dd-cifar10-40")
 VERIFIED = "webvision-verified.csv"
 """What MentorNet* learns from: in the working folder, 30,000 labels of 118 classes in the paper."""
 
@@ -179,7 +180,9 @@ def _webvision(method: str, config: TrainConfig) -> Run:
         return Run(_mentornet(config))
     if method == "mentornet*":
         labels = replace(config.labels, clean=VERIFIED)
-        return Run(replace(config, labels=labels, method=MethodConfig("mentornet-dd")))
+        return Run(
+            replace(config, labels=labels, method=MethodConfig("mentornet-dd", AS_IN_THE_PAPER))
+        )
     candidates = {"reed-soft": ("beta", 0.8, 0.95), "self-paced": ("percentile", 0.6, 0.75)}
     if method not in candidates:
         return Run(config)

@@ -3,8 +3,8 @@
 At paper scale everything is as App. E gives it. At small scale noise, methods and tuning stay, and
 the rest shrinks or follows from it: the fast student at half its width, 10,000 images, 40 epochs on
 a cosine schedule, 2 pixels of padding, 1,000 verified samples; SPADE burns in for a tenth of
-training without dropping, judges by the average of a sample's losses, and DD's mentor is learned 17
-times. The student is judged after every fourth epoch, so the best epoch is the best of ten.
+training without dropping and judges by the average of a sample's losses; DD is as by default. The
+student is judged after every fourth epoch, so the best epoch is the best of ten.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from mentornet.config import (
 )
 from mentornet.experiments.cells import Cell, Run, Scale, Table, Tuning
 from mentornet.experiments.large_tables import large_config
+from mentornet.methods.mentornet_dd import AS_IN_THE_PAPER
 
 __all__ = [
     "NOISES", "ROWS", "SMALL", "SMALL_IMAGES", "SMALL_TRIAL", "SMALL_VERIFIED", "SMALL_WIDTH",
-    "paper_config", "run_for", "small_config", "table1", "table2", "table3",
+    "SOFT", "paper_config", "run_for", "small_config", "table1", "table2", "table3",
 ]  # fmt: skip
 
 NOISES = ("0.2", "0.4", "0.8")
@@ -96,11 +97,10 @@ def _each(key: str, *values: float) -> tuple[tuple[str, ...], ...]:
     return tuple((f"{key}={value:g}",) for value in values)
 
 
-_SOFT = ("burn_in=0.1", "burn_in_drop=0", "smoothing=0.8")
+SOFT = ("burn_in=0.1", "burn_in_drop=0", "smoothing=0.8")
 """How SPADE starts and judges at small scale, with any mentor: 40 epochs are soon over."""
 
 _PERCENTILES = _each("percentile", 0.3, 0.45, 0.6, 0.75)
-_OFTEN = tuple(percent / 100 for percent in range(12, 97, 5))
 
 ROWS = {
     row.method: row
@@ -123,11 +123,11 @@ ROWS = {
         ),
         Row("goldberger"),
         Row(
-            "spade", small=_SOFT, tuned=_PERCENTILES, tuned_small=_each("percentile", 0.3, 0.6)
+            "spade", small=SOFT, tuned=_PERCENTILES, tuned_small=_each("percentile", 0.3, 0.6)
         ),
         Row(
             "mentornet-pd",
-            small=_SOFT,
+            small=SOFT,
             tuned=(
                 *_each("percentile", 0.3, 0.45, 0.6, 0.75),
                 *(("percentile=0.75", f"lambda2={value:g}") for value in (0.5, 2)),
@@ -135,13 +135,7 @@ ROWS = {
             tuned_small=_PERCENTILES,
         ),
         Row("mentornet-auto"),
-        Row(
-            "mentornet-dd",
-            paper=("reads_label=true",),
-            small=(
-                *_SOFT, "updates=" + ",".join(f"{share:g}" for share in _OFTEN),
-            ),
-        ),
+        Row("mentornet-dd", paper=(*AS_IN_THE_PAPER, "reads_label=true")),
         Row("oracle"),
     )
 }  # fmt: skip
@@ -163,7 +157,7 @@ def run_for(method: str, scale: Scale, config: TrainConfig) -> Run:
     if method == "mentornet-dd":
         if config.data == "cifar100":
             rate = round(100 * float((labels.noise or "uniform:0.4").rpartition(":")[2]))
-            ours = (*_SOFT, "mentor_classes=10") if small else ()
+            ours = ("mentor_classes=10",) if small else AS_IN_THE_PAPER
             settings = (*ours, f"mentor=dd-cifar10-{rate}")
         else:
             labels = replace(labels, clean_count=SMALL_VERIFIED if small else _VERIFIED)

@@ -105,9 +105,9 @@ class _Bootstrap(Supervision):
 class MentorBootstrap(MentorNetDD):
     """Every sample is learned, towards t = v y + (1 − v) q, with q its smoothed own prediction.
 
-    v is that of MentorNet DD where samples were verified (or of `mentor`, transferred), and else
-    that of MentorNet auto. Until burn-in ends, t = y. Where the mentor is right this teaches the
-    true label of a wrong sample, which plain weighting cannot use at all.
+    v is that of MentorNet DD where samples were verified (or of `mentor`, transferred), as a
+    probability, and else that of MentorNet auto. Until burn-in ends, t = y. Where the mentor is
+    right this teaches the true label of a wrong sample, which plain weighting cannot use at all.
 
     Args:
         belief: of a sample's predictions, how much of the average stays at each look.
@@ -119,8 +119,8 @@ class MentorBootstrap(MentorNetDD):
     title: ClassVar[str] = "Mentor bootstrap"
     shares: ClassVar[bool] = False
     accumulates: ClassVar[bool] = False
-    burn_in: float = 0.1
-    burn_in_drop: float = 0.0
+    sharpness: float = 0.0
+    decided_by: float = 1.0
     updates: tuple[float, ...] = tuple(percent / 100 for percent in range(12, 97, 7))
     belief: float = 0.7
     mixup: float = 0.0

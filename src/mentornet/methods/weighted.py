@@ -60,6 +60,7 @@ class SpadeMethod(Method):
         half_history: keep the losses that a mentor with T > 1 looks back on as float16.
         smoothing: of each sample's own losses, how much of their average stays at each look.
         sharpness: how firmly the mentor decides; with 0, v is as it says.
+        decided_by: share of training by which it decides so firmly.
     """
 
     percentile: float = SpadeConfig.percentile
@@ -70,6 +71,7 @@ class SpadeMethod(Method):
     half_history: bool = False
     smoothing: float = SpadeConfig.smoothing
     sharpness: float = SpadeConfig.sharpness
+    decided_by: float = SpadeConfig.decided_by
 
     def __post_init__(self) -> None:
         self.pace()
@@ -78,5 +80,5 @@ class SpadeMethod(Method):
         """These settings as SPADE takes them."""
         return SpadeConfig(
             self.percentile, self.decay, self.burn_in, self.burn_in_drop, self.drop,
-            self.smoothing, self.sharpness,
+            self.smoothing, self.sharpness, self.decided_by,
         )  # fmt: skip
