@@ -217,7 +217,7 @@ MISTAKES = [
     ),
     (lambda: SpadeConfig(burn_in=20), "burn_in must be in [0, 1], got 20"),
     (lambda: SpadeConfig(sharpness=-1), "sharpness must be ≥ 0, got -1"),
-    (lambda: SpadeConfig(decided_by=0), r"decided_by must be in \(0, 1\], got 0"),
+    (lambda: SpadeConfig(decided_by=0), "decided_by must be in (0, 1], got 0"),
 ]
 
 

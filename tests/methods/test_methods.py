@@ -15,8 +15,9 @@ from mentornet.errors import MentorNetError
 from mentornet.features import MentorFeatures
 from mentornet.mentors import load_mentor, make_mentor
 from mentornet.methods import Task, focal_loss, make_method
-from mentornet.methods.mentornet_dd import InRun
+from mentornet.methods.mentornet_dd import AS_IN_THE_PAPER, InRun
 from mentornet.methods.self_paced import RisingThreshold
+from mentornet.methods.settings import parse_settings
 from mentornet.methods.weighted import Paced
 from mentornet.randomness import generator
 
@@ -94,7 +95,8 @@ def test_a_transferred_mentor_sees_losses_in_units_of_its_own_chance() -> None:
 def dd(is_correct: torch.Tensor, steps: int = 200) -> InRun:
     count = len(is_correct)
     verified = Verified(torch.arange(count), is_correct)
-    method = make_method("mentornet-dd", steps=steps, burn_in=0.0)
+    settings = parse_settings(AS_IN_THE_PAPER) | {"steps": steps, "burn_in": 0.0}
+    method = make_method("mentornet-dd", **settings)
     supervision = method.start(Task(count, 2, 100, verified=verified))
     assert isinstance(supervision, InRun)
     return supervision

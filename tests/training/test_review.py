@@ -203,12 +203,12 @@ def test_checkpoints_are_in_order_of_epochs(tmp_path: Path) -> None:
     assert len(checkpoints.paths()) == 2
 
 
-@pytest.mark.parametrize("method", sorted(METHOD_SETTINGS.keys() - {"mentornet-dd"}))
+@pytest.mark.parametrize("method", sorted(METHOD_SETTINGS.keys() - {"mentornet-dd", "verified"}))
 def test_all_state_is_on_the_device_of_the_run(method: str) -> None:
     """Judged on the meta device, as there may be no other than the CPU.
 
-    (DD looks at its verified samples as it starts, which that device cannot; it holds what it
-    remembers wherever they are.)
+    (DD and verified look at their verified samples as they start, which that device cannot; they
+    hold what they remember wherever those are.)
     """
     from mentornet.methods.settings import parse_settings
     from mentornet.methods.weighted import Paced

@@ -88,7 +88,7 @@ def read_verified(
         found[at] = _verdict(row, at, images, where)
     index = torch.tensor(list(found), dtype=torch.long).sort()
     verdicts = torch.tensor(list(found.values()), dtype=torch.long)[index.indices]
-    return index.values, verdicts[:, 0].bool(), verdicts[:, 1]
+    return index.values, verdicts[:, 0].bool(), verdicts[:, 1].contiguous()
 
 
 def _sample(row: dict[str, str], images: Images, places: dict[str, int], where: str) -> int:

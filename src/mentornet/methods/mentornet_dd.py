@@ -101,7 +101,7 @@ class MentorNetDD(SpadeMethod):
             task.verified, count=task.count, predefined=predefined, classes=task.classes,
             history=self.history, reads_label=self.reads_label, fit=self._fit(), seed=task.seed,
         )  # fmt: skip
-        known = VerifiedLabels(task.verified, task.count) if self.teaches_verified else None
+        known = VerifiedLabels(task.verified) if self.teaches_verified else None
         return InRun(Relearning(spade.to(task.device), lessons, self.updates), known)
 
 

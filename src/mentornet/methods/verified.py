@@ -59,4 +59,4 @@ class VerifiedMethod(Method):
     def start(self, task: Task) -> Supervision:
         if task.verified is None:
             raise MentorNetError("verified learns from verified samples, and there are none")
-        return _Verified(VerifiedLabels(task.verified, task.count), self.others)
+        return _Verified(VerifiedLabels(task.verified), self.others)

@@ -13,35 +13,35 @@ __all__ = ["VerifiedLabels"]
 class VerifiedLabels:
     """v* and, where it was said, the right label of the samples that somebody has looked at.
 
+    They are looked up by their numbers, so that the others take no memory.
+
     Args:
-        verified: those.
-        count: N, the training samples.
+        verified: those, M ≥ 1.
 
     >>> verified = Verified(torch.tensor([0, 2]), torch.tensor([True, False]), torch.tensor([5, 7]))
-    >>> known, both = VerifiedLabels(verified, count=3), torch.tensor([0, 1, 2])
-    >>> known.weigh(torch.tensor([0.2, 0.3, 0.4]), both)
+    >>> known, index = VerifiedLabels(verified), torch.tensor([0, 1, 2])
+    >>> known.weigh(torch.tensor([0.2, 0.3, 0.4]), index)
     tensor([1.0000, 0.3000, 0.0000])
-    >>> known.correct(torch.tensor([5, 5, 5]), both)
+    >>> known.correct(torch.tensor([5, 5, 5]), index)
     tensor([5, 5, 7])
     """
 
-    def __init__(self, verified: Verified, count: int) -> None:
-        index, device = verified.index, verified.index.device
-        self._weight = torch.full((count,), torch.nan, device=device)
-        self._weight[index] = verified.is_correct.float()
-        self._label = torch.full((count,), -1, device=device)
-        if verified.label is not None:
-            self._label[index] = verified.label
+    def __init__(self, verified: Verified) -> None:
+        self._index, order = verified.index.sort()
+        self._weight = verified.is_correct[order].float()
+        label = torch.full_like(self._index, -1) if verified.label is None else verified.label
+        self._label = label[order]
 
     def weigh(self, weights: Tensor, index: Tensor) -> Tensor:
         """Weights of the samples at `index`, `(B,)`, with v* where that is known."""
-        known = self._weight[index].to(weights.dtype)
-        return torch.where(known.isnan(), weights, known)
+        row, found = self._find(index)
+        return torch.where(found, self._weight[row].to(weights.dtype), weights)
 
     def correct(self, given_label: Tensor, index: Tensor) -> Tensor:
         """The labels of the samples at `index`, `(B,)`, with the right ones where known."""
-        label = self._label[index]
-        return torch.where(label < 0, given_label, label)
+        row, found = self._find(index)
+        label = self._label[row]
+        return torch.where(found & (label >= 0), label, given_label)
 
     def teach(self, weights: Tensor, given_label: Tensor, index: Tensor) -> Tensor:
         """How much of each label is learned, `(B,)`: v, or 1 of a right one in a wrong one's place.
@@ -50,3 +50,8 @@ class VerifiedLabels:
         """
         taught = self.correct(given_label, index)
         return torch.where(taught == given_label, weights, 1.0)
+
+    def _find(self, index: Tensor) -> tuple[Tensor, Tensor]:
+        """The row of each sample, and whether it has one."""
+        row = torch.searchsorted(self._index, index).clamp(max=len(self._index) - 1)
+        return row, self._index[row] == index
