@@ -65,6 +65,20 @@ def test_it_runs_what_is_missing_and_shows_the_table(
     assert "unknown table 'tini'" in capsys.readouterr().err
 
 
+def test_the_number_format_is_asked_for_and_written_down(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["reproduce", "tiny", "--only", "row=full-model", "column=0.4", "--out", f"{tmp_path}"]
+    assert main([*words, "--precision", "bf16"]) == 0
+    (found,) = Results(tmp_path).every()
+    assert 'precision = "bf16"' in found["config"]
+    assert main(words) == 0  # the same cell, so there is nothing left to run
+    assert len(list(tmp_path.glob("*.json"))) == 1
+    capsys.readouterr()
+    assert main(["reproduce", "table6", "--precision", "bf16", "--out", f"{tmp_path}"]) == 2
+    assert "leave out --only, --engine and --precision" in capsys.readouterr().err
+
+
 def test_a_cell_without_data_is_named_and_the_exit_code_is_not_0(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from mentornet.config import MachineConfig, OptimiserConfig, TrainConfig, to_toml
+from mentornet.config import MachineConfig, MethodConfig, OptimiserConfig, TrainConfig, to_toml
 from mentornet.errors import MentorNetError
 from mentornet.experiments.catalogue import TABLES, find_table
-from mentornet.experiments.cells import Run, Scale, select, with_settings
+from mentornet.experiments.cells import HELD_OUT, Run, Scale, Tuning, select, with_settings
+from mentornet.experiments.work import trial_config
 from mentornet.mentors.store import shipped
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
@@ -23,8 +24,29 @@ def test_a_key_names_the_run_and_changes_with_it() -> None:
     run = tiny().cells[0].run
     assert run.key.startswith("digits-small-cnn-uniform-0.2-full-model-0-")
     assert run.with_seed(1).key != run.key
-    other = replace(run, config=replace(run.config, machine=MachineConfig(precision="bf16")))
+    other = run.with_precision("bf16")
+    assert other.config.machine == MachineConfig(precision="bf16")
     assert other.key == run.key  # the machine changes nothing but rounding
+
+
+def test_a_setting_that_is_said_counts_as_its_default_does() -> None:
+    run = tiny().cells[0].run
+    run = replace(run, config=replace(run.config, method=MethodConfig("reed-soft")))
+    beta = run.config.method
+    said, other = (
+        replace(run, config=replace(run.config, method=replace(beta, set=(word,))))
+        for word in ("beta=0.95", "beta=0.9")
+    )
+    assert said.key == run.key
+    assert other.key != run.key
+
+
+def test_a_candidate_is_judged_at_its_end_only() -> None:
+    run = replace(tiny().cells[0].run, tuning=Tuning((("optimiser.epochs=3",),), epochs=2))
+    config = trial_config(run, ("optimiser.epochs=3",))
+    assert config.optimiser.epochs == 3
+    assert config.optimiser.evaluate_every > 3
+    assert config.files.validation == HELD_OUT
 
 
 DEFAULTS = """\
