@@ -16,11 +16,12 @@ from benchmarks.drop_in_accuracy import RESULT as ACCURACY
 from benchmarks.drop_in_accuracy import markdown
 from benchmarks.drop_in_tables import RESULT as TABLES
 from benchmarks.drop_in_tables import markdown as tables_markdown
-from benchmarks.results_page import PAGE
+from benchmarks.results_page import PAGE, draw
 from benchmarks.results_page import RESULTS as BENCHMARK
 from mentornet.experiments.catalogue import find_table
 from mentornet.experiments.results import Results
-from mentornet.experiments.results_page import render_results
+from mentornet.experiments.results_page import PICTURE, render_results
+from mentornet.experiments.style import save
 from mentornet.files import read_json
 
 ROOT = Path(__file__).parents[1]
@@ -95,6 +96,12 @@ def test_tables_are_better_off() -> None:
 
 def test_the_page_of_results_is_what_the_files_say() -> None:
     assert PAGE.read_text() == render_results(Results(BENCHMARK))
+
+
+def test_its_picture_too(tmp_path: Path) -> None:
+    _, drawn = save(draw(), tmp_path / "benchmark")
+    assert drawn.suffix == ".svg"
+    assert (PAGE.parent / PICTURE).with_suffix(".svg").read_bytes() == drawn.read_bytes()
 
 
 def test_every_stored_result_is_of_a_cell() -> None:

@@ -13,10 +13,13 @@ from mentornet.experiments.paper_tables import SMALL_TRIAL
 from mentornet.experiments.results import Results
 from mentornet.experiments.verdicts import verdicts, wins_and_losses
 
-__all__ = ["FINDINGS", "render_results"]
+__all__ = ["FINDINGS", "PICTURE", "render_results"]
 
 FINDINGS = "findings.md"
 """Beside the results: what we make of them, in words."""
+
+PICTURE = "images/benchmark.png"
+"""Beside the page: the table of all methods as `draw_benchmark` draws it."""
 
 _HEAD = """# Results
 
@@ -57,6 +60,8 @@ def render_results(results: Results) -> str:
         parts.append(f"## {table.title}\n\n`mentornet reproduce {table.name}`\n")
         if table.note:
             parts.append(table.note + "\n")
+        if make is benchmark:
+            parts.append(f"![Last and best epoch of every method, a panel a fraction]({PICTURE})\n")
         tuned = _tuned(table, results)
         parts.append(text)
         if tuned:
