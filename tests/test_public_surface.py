@@ -80,7 +80,7 @@ METHOD_SETTINGS: dict[str, dict[str, object]] = {
         "temperature": 1.0, "reweigh": True,
     },
     "cleanlab-prune": {"folds": 4},
-    "verified": {"others": 0.0},
+    "verified": {"others": 1.0},
     "oracle": {},
 }  # fmt: skip
 

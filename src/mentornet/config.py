@@ -85,7 +85,7 @@ class LabelsConfig:
     transition:FILE, labels:FILE:KEY, or human:KEY for CIFAR-N's."""
 
     clean: str | None = None
-    """CSV of verified samples: index or path, and is_correct or true_label."""
+    """CSV of verified samples: index or path, and is_correct, true_label or both."""
 
     clean_count: int | None = None
     """Draw this many verified samples, where true labels are known."""

@@ -116,7 +116,8 @@ def test_sharpened_weights_ask_whether_a_label_is_likelier_right_than_most() -> 
         mean = v.mean() if mean is None else 0.95 * mean + 0.05 * v.mean()
         v = v.clamp(1e-4, 1 - 1e-4)
         odds, t = v / (1 - v), step / 50
-        odds = odds ** (1 - t) * (odds / (mean / (1 - mean))) ** (4 * t)
+        level = mean.clamp(0.5, 0.75)
+        odds = odds ** (1 - t) * (odds / (level / (1 - level))) ** (4 * t)
         expected = odds / (1 + odds)
         torch.testing.assert_close(sharp.weigh(losses, labels), expected, rtol=1e-3, atol=1e-4)
 
@@ -128,6 +129,13 @@ def test_where_most_labels_are_wrong_a_label_must_be_likelier_right_than_wrong()
     assert sharpened.mean == pytest.approx(0.2)
     odds = [(3 / 7) ** 5, (6 / 4) ** 5, (1 / 9) ** 5]
     assert found[:3].tolist() == pytest.approx([ratio / (1 + ratio) for ratio in odds], rel=1e-3)
+
+
+def test_where_hardly_a_label_is_wrong_three_in_four_is_enough() -> None:
+    sharpened = Sharpened(sharpness=5.0)
+    found = sharpened(torch.tensor([0.9, 1.0, 1.0, 1.0]), torch.tensor(1.0))
+    assert sharpened.mean == pytest.approx(0.975)
+    assert found[0].item() == pytest.approx(3**5 / (1 + 3**5), rel=1e-3)  # odds 9 over odds 3
 
 
 @pytest.mark.parametrize(("progress", "t"), [(0.0, 0.0), (0.1, 0.25), (0.4, 1.0), (0.9, 1.0)])

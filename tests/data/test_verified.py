@@ -46,6 +46,7 @@ def test_what_is_drawn_has_its_true_labels() -> None:
             "index,is_correct,true_label\n3,false,dog\n4,no,\n5,yes,\n",
             [(3, False, 1), (4, False, -1), (5, True, 2)],
         ),
+        ("index,is_correct,true_label\n3,,dog\n5,,eel\n", [(3, False, 1), (5, True, 2)]),
     ],
 )
 def test_a_file_says_whether_and_which(
@@ -58,6 +59,13 @@ def test_numbers_are_enough_where_the_truth_is_known(tmp_path: Path) -> None:
     assert read(tmp_path, "3\n0\n", known=True) == [(0, True, 0), (3, False, 1)]
 
 
+def test_a_file_of_samples_that_are_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "checked.csv"
+    path.write_text("path,is_correct\nheld.png,true\n", encoding="utf-8")
+    with pytest.raises(MentorNetError, match="names no sample that is trained on"):
+        read_verified(path, images(), elsewhere=("held.png",))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -66,6 +74,7 @@ def test_numbers_are_enough_where_the_truth_is_known(tmp_path: Path) -> None:
             "line 2: is_correct is true, but the given label is 'cat' and true_label 'dog'",
         ),
         ("index,true_label\n3,\n", "line 2: true_label is empty"),
+        ("index,is_correct,true_label\n3,,\n", "is_correct must be true or false, got ''"),
         ("index,true_label\n3,dgo\n", "line 2: unknown class 'dgo'"),
     ],
 )

@@ -11,6 +11,8 @@ from mentornet.config import MachineConfig, TrainConfig
 from mentornet.experiments.cells import Cell
 from mentornet.experiments.comparison import paper_number
 from mentornet.experiments.large_tables import VERIFIED, table4, table5
+from mentornet.methods import make_method
+from mentornet.methods.settings import parse_settings
 from mentornet.training import train
 from mentornet.training.schedules import learning_rate
 from tests.data.layouts import SYNSETS, write_imagenet, write_webvision
@@ -84,10 +86,17 @@ def test_table_5_trains_on_all_or_on_mini_and_is_judged_twice() -> None:
         assert config.student.student == "inception-resnet-v2"
         forgets = "forgetting" in row
         assert config.student.dropout == (None if forgets else pytest.approx(0.2))
-        assert config.method.set == (
-            ("dropout=0.8",) if forgets
-            else ("mentor=dd-cifar10-40",) if row.endswith("mentornet") else ()
-        )  # fmt: skip
+        method = make_method(config.method.method or "", **parse_settings(config.method.set))
+        if forgets:
+            assert method.settings == {"dropout": 0.8}
+        if "mentornet" in row:
+            assert method.settings["mentor"] == ("" if row.endswith("*") else "dd-cifar10-40")
+            facts = {
+                "burn_in": 0.2, "burn_in_drop": 0.5, "percentile": 0.75, "decay": 0.95,
+                "smoothing": 0.0, "sharpness": 0.0, "teaches_verified": False,
+                "updates": (0.21, 0.75), "mentor_classes": 0,
+            }  # fmt: skip
+            assert method.settings | facts == method.settings
 
 
 def shortened(config: TrainConfig) -> TrainConfig:

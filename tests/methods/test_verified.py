@@ -44,8 +44,8 @@ def cross_entropy(logits: list[float], label: int) -> float:
 
 @pytest.mark.parametrize("others", [0.0, 0.25, 1.0])
 def test_the_loss_by_hand(others: float) -> None:
-    taught = student()
-    done = make_method("verified", others=others).start(task()).step(taught, batch(), 0.1)
+    taught, supervision = student(), make_method("verified", others=others).start(task())
+    done = supervision.step(taught, batch(), 0.1)
     logits = taught(batch().images).tolist()
     expected = (
         cross_entropy(logits[0], 0)  # right: as it is
@@ -54,7 +54,10 @@ def test_the_loss_by_hand(others: float) -> None:
     ) / 6  # and nothing of sample 2
     assert done.loss.item() == pytest.approx(expected, rel=1e-5)
     assert done.weights is not None
-    assert done.weights.tolist() == [1, 0, 0, others, others, others]
+    assert done.weights.tolist() == [1, 1, 0, others, others, others]
+    trusted = supervision.trust(done.weights, batch())
+    assert trusted is not None
+    assert trusted.tolist() == [1, 0, 0, others, others, others]  # of the given labels
 
 
 def test_records_keep_what_the_given_label_says() -> None:
@@ -67,7 +70,7 @@ def test_records_keep_what_the_given_label_says() -> None:
 
 def test_with_verdicts_only_a_wrong_label_is_left_out() -> None:
     taught = student()
-    done = make_method("verified").start(task(labels=False)).step(taught, batch(), 0.1)
+    done = make_method("verified", others=0.0).start(task(labels=False)).step(taught, batch(), 0.1)
     logits = taught(batch().images).tolist()
     assert done.loss.item() == pytest.approx(cross_entropy(logits[0], 0) / 6, rel=1e-5)
 
@@ -94,12 +97,51 @@ def test_bootstrap_learns_towards_what_is_known() -> None:
     assert done.weights is not None
     logits = taught(batch().images)
     shares, given = logits.softmax(1), nn.functional.one_hot(GIVEN, 3).float()
-    weight = done.weights.clone()
-    weight[1], given[1] = 1.0, torch.tensor([0.0, 0.0, 1.0])
-    target = weight[:, None] * given + (1 - weight[:, None]) * shares
+    weight, given[1] = done.weights[:, None], torch.tensor([0.0, 0.0, 1.0])
+    target = weight * given + (1 - weight) * shares
     expected = -(target * logits.log_softmax(1)).sum(1).mean()
-    assert done.weights[:3].tolist() == [1, 0, 0]
+    assert done.weights[:3].tolist() == [1, 1, 0]
     assert done.loss.item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_in_burn_in_bootstrap_leaves_out_what_is_known_to_be_wrong() -> None:
+    method = make_method("mentor-bootstrap", burn_in=0.5, steps=20)
+    done = method.start(task()).step(student(), batch(), 0.1)
+    assert done.weights is not None
+    assert done.weights.tolist() == [1, 1, 0, 1, 1, 1]
+
+
+def test_an_auxiliary_head_is_taught_the_same_labels() -> None:
+    class Two(nn.Module):
+        auxiliary_share = 0.5
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.main = student()
+
+        def forward(self, images: torch.Tensor) -> torch.Tensor:
+            logits: torch.Tensor = self.main(images)
+            self.auxiliary_logits = 2 * logits
+            return logits
+
+    done = make_method("verified", others=0.0).start(task()).step(Two(), batch(), 0.1)
+    logits = student()(batch().images)
+    first, twice = logits.tolist(), (2 * logits).tolist()
+    main = cross_entropy(first[0], 0) + cross_entropy(first[1], 2)
+    beside = cross_entropy(twice[0], 0) + cross_entropy(twice[1], 2)
+    assert done.loss.item() == pytest.approx((main + 0.5 * beside) / 6, rel=1e-5)
+
+
+def test_where_every_verified_label_is_right_dd_trusts_all_to_the_end() -> None:
+    """Decisions are of a mentor's probabilities; that every label counts is no probability."""
+    verified = Verified(torch.arange(10, 20), torch.ones(10).bool())
+    method = make_method("mentornet-dd", steps=20)
+    supervision = method.start(Task(count=20, classes=3, total_steps=100, verified=verified))
+    losses, others = torch.rand(20, generator=torch.Generator().manual_seed(2)), torch.arange(20)
+    for _ in range(100):
+        weights = supervision.weights(losses, Batch(others, losses, others % 3), 0.1)
+    assert weights is not None
+    assert weights.tolist() == [1.0] * 20
 
 
 def test_others_is_a_weight() -> None:

@@ -106,10 +106,10 @@ class Reproduce:
             if self.list:
                 list_cells(table, out, self.seeds)
                 return
-            if self.dry_run:
-                show_plan(table, out, self.seeds, self.jobs)
-                return
             engine = Engine(self.engine, self.jobs, self.address, self.precision)
+            if self.dry_run:
+                show_plan(table, out, self.seeds, engine)
+                return
             written = reproduce_cells(table, out, self.seeds, engine)
         console.print()
         for path in written:

@@ -170,7 +170,7 @@ def list_cells(table: Table, out: Path, seeds: int | None) -> None:
     Console(highlight=False).print(view)
 
 
-def show_plan(table: Table, out: Path, seeds: int | None, jobs: int) -> None:
+def show_plan(table: Table, out: Path, seeds: int | None, engine: Engine) -> None:
     """What would run, with the time it would take here, from steps that are timed now."""
     from mentornet.experiments.duration import Clock
 
@@ -191,13 +191,14 @@ def show_plan(table: Table, out: Path, seeds: int | None, jobs: int) -> None:
             first = run.with_seed(0).digest
             tuning = None if first in tuned or results.tried(run) else run.tuning
             tuned.add(first)
-            minutes = clock.minutes([Run(run.config, tuning)])
+            timed = run.with_precision(engine.precision)
+            minutes = clock.minutes([Run(timed.config, tuning)])
             total += minutes
             view.add_row(run.key, f"{len(tuning.candidates)}" if tuning else "", _duration(minutes))
     console.print(view)
     console.print(
-        f"about {_duration(total)} one after the other, {_duration(total / jobs)} with --jobs "
-        f"{jobs} if there is a core for each; timed on one thread",
+        f"about {_duration(total)} one after the other, {_duration(total / engine.jobs)} with "
+        f"--jobs {engine.jobs} if there is a core for each; timed on one thread",
         markup=False,
     )
 

@@ -28,22 +28,22 @@ class Verified:
     Attributes:
         index: which training samples, `(M,)`, int64.
         is_correct: whether the given label of each is correct, `(M,)`, boolean.
-        label: the right label of each, `(M,)`, int64, −1 where it was not said; None where none
-            was.
+        true_label: the right label of each, `(M,)`, int64, −1 where it was not said; None where
+            none was.
     """
 
     index: Tensor
     is_correct: Tensor
-    label: Tensor | None = None
+    true_label: Tensor | None = None
 
     def to(self, device: torch.device | str) -> Verified:
         """The same, on that device."""
-        label = None if self.label is None else self.label.to(device)
+        label = None if self.true_label is None else self.true_label.to(device)
         return Verified(self.index.to(device), self.is_correct.to(device), label)
 
     def rows(self, which: Tensor) -> Verified:
         """Those that `which` says, `(M,)`, boolean."""
-        label = None if self.label is None else self.label[which]
+        label = None if self.true_label is None else self.true_label[which]
         return Verified(self.index[which], self.is_correct[which], label)
 
     def check(self, count: int) -> None:
@@ -53,10 +53,10 @@ class Verified:
                 "one verdict a verified sample: got "
                 f"{tuple(self.index.shape)} samples and {tuple(self.is_correct.shape)} verdicts"
             )
-        if self.label is not None and self.label.shape != self.index.shape:
+        if self.true_label is not None and self.true_label.shape != self.index.shape:
             raise MentorNetError(
                 f"one label a verified sample: got {tuple(self.index.shape)} samples and "
-                f"{tuple(self.label.shape)} labels"
+                f"{tuple(self.true_label.shape)} labels"
             )
         if self.is_correct.dtype != torch.bool:
             raise MentorNetError(f"verdicts must be boolean, got {self.is_correct.dtype}")
@@ -109,10 +109,12 @@ class Outcome:
 class DataDriven:
     """Remembers the losses of the verified samples, and learns mentors from them.
 
-    The verified samples are trained on like all others, and what is learned from is what the
-    student's own steps saw of them last. One in five is held out, and of the rest one in five says
-    when to stop. Unless the learned mentor comes closer to v* on those held out than the
-    predefined one, the predefined one stays.
+    What is learned from is what the student's own steps saw of the verified samples last, with the
+    labels they were given. One in five is held out, and of the rest one in five says when to stop.
+    Unless the learned mentor comes closer to v* on those held out than the predefined one, the
+    predefined one stays. (Where the student is taught what is known of verified samples, it never
+    learns their wrong labels by heart. They are then told apart more easily than others, and the
+    mentor is a little too sure of itself; what they teach the student is worth more than that.)
 
     A mentor that is learned now will serve for some while, so every verified sample is shown to
     it at random progresses from now to the end of that while: it has not seen them, and would

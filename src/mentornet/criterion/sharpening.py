@@ -1,4 +1,4 @@
-"""Weights that are nearly decisions: is the label more likely right than labels are on average?"""
+"""Weights that are nearly decisions: is the label likely enough to be right?"""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from torch import Tensor, nn
 __all__ = ["Sharpened"]
 
 _NEARLY = 1e-4  # how far from 0 and 1 a weight is taken to be at least
+_LEVELS = 0.5, 0.75  # between which v̄ is kept
 
 
 class Sharpened(nn.Module):
     """v ← σ((1 − t) z + t s (z − z̄)), z = logit v, z̄ = logit v̄, t from 0 to 1 as training goes.
 
-    v̄ is the moving average of the weights' mean, or ½ where that is more. At first v is as it was;
-    from the share `decided_by` of training on, where t = 1, it is nearly a decision.
+    v̄ is the moving average of the weights' mean, but at least ½ and at most ¾. At first v is as it
+    was; from the share `decided_by` of training on, where t = 1, it is nearly a decision.
 
     A mentor that has learned from verified samples says how probable it is that a label is right.
     That is not how much of it is best learned: a wrong label of weight 0.2 is learned by heart
     too, only later. Where probabilities are true, the mean weight is the share of right labels, and
-    v > v̄ where the losses speak for the label, and it is more likely right than wrong: in the end
-    such samples are taken, and the others left out. To decide so from the start would leave out
-    much that is right, as losses then say little; to wait long lets more be learned by heart.
+    v > v̄ where the losses speak for the label: in the end such samples are taken, and the others
+    left out. Where most labels are wrong that is not enough, a label must be more likely right than
+    not; and where hardly any is, what is right three times in four is worth having. To decide so
+    from the start would leave out much that is right, as losses then say little; to wait long lets
+    more be learned by heart.
 
     Args:
         sharpness: s > 0.
@@ -51,7 +54,7 @@ class Sharpened(nn.Module):
         now = weight.nanmean().float()
         mean = torch.where(self.mean.isnan(), now, torch.lerp(now, self.mean, self.decay))
         self.mean = torch.where(now.isnan(), self.mean, mean)
-        level = self.mean.clamp(min=0.5).logit(_NEARLY).to(weight.dtype)
+        level = self.mean.clamp(*_LEVELS).logit(_NEARLY).to(weight.dtype)
         logit = weight.logit(_NEARLY)
         t = (progress / self.decided_by).clamp(max=1).to(weight.dtype)
         return torch.lerp(logit, self.sharpness * (logit - level), t).sigmoid()

@@ -18,7 +18,7 @@ from mentornet.criterion.history import LossHistory
 from mentornet.criterion.percentile import PercentileEMA, check_pace
 from mentornet.criterion.sharpening import Sharpened
 from mentornet.criterion.smoothing import SmoothedLoss
-from mentornet.curricula import Curriculum
+from mentornet.curricula import Curriculum, Uniform
 from mentornet.errors import MentorNetError
 from mentornet.features import EPOCHS, MentorFeatures
 from mentornet.mentors import Mentor, sample_weights
@@ -232,7 +232,7 @@ class Spade(nn.Module):
             weight = apply_rule(self.rule, features)
         else:
             weight = self._by_gradient(features, _given(index), learning_rate)
-        if self.sharpened is not None:
+        if self.sharpened is not None and not isinstance(self.rule, Uniform):
             weight = self.sharpened(weight, self.step / self.total_steps)
         pace = self.config
         if pace.burn_in or pace.drop:

@@ -45,10 +45,10 @@ def read_verified(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The verified samples in a CSV file, whether each given label is correct, and the right ones.
 
-    A row names a sample by `index` or `path`, and says `is_correct` (true or false) or its
-    `true_label` (a class by name or number). Where the data has true labels, naming the sample is
-    enough; and a file of plain numbers, one a line, needs no header. The right label is −1 where
-    a label is wrong and nobody says what it should be.
+    A row names a sample by `index` or `path`, and says `is_correct` (true or false), its
+    `true_label` (a class by name or number), or both. Where the data has true labels, naming the
+    sample is enough; and a file of plain numbers, one a line, needs no header. The right label is
+    −1 where a label is wrong and nobody says what it should be.
 
     Args:
         path: the file.
@@ -86,6 +86,8 @@ def read_verified(
                 f"{where}: sample {row.get('index') or row['path']} is listed twice"
             )
         found[at] = _verdict(row, at, images, where)
+    if not found:
+        raise MentorNetError(f"{path} names no sample that is trained on")
     index = torch.tensor(list(found), dtype=torch.long).sort()
     verdicts = torch.tensor(list(found.values()), dtype=torch.long)[index.indices]
     return index.values, verdicts[:, 0].bool(), verdicts[:, 1].contiguous()
@@ -115,8 +117,8 @@ def _verdict(row: dict[str, str], at: int, images: Images, where: str) -> tuple[
     given = int(images.given_label[at])
     name = (row.get("true_label") or "").strip()
     label = _class(name, images.classes, where) if name else -1
-    if "is_correct" in row:
-        word = (row["is_correct"] or "").strip().lower()
+    word = (row.get("is_correct") or "").strip().lower()
+    if "is_correct" in row and (word or not name):
         if word not in _WORDS:
             raise MentorNetError(f"{where}: is_correct must be true or false, got {word!r}")
         right = _WORDS[word]

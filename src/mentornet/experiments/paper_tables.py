@@ -25,7 +25,7 @@ from mentornet.methods.mentornet_dd import AS_IN_THE_PAPER
 
 __all__ = [
     "NOISES", "ROWS", "SMALL", "SMALL_IMAGES", "SMALL_TRIAL", "SMALL_VERIFIED", "SMALL_WIDTH",
-    "SOFT", "paper_config", "run_for", "small_config", "table1", "table2", "table3",
+    "paper_config", "run_for", "small_config", "table1", "table2", "table3",
 ]  # fmt: skip
 
 NOISES = ("0.2", "0.4", "0.8")
@@ -97,7 +97,7 @@ def _each(key: str, *values: float) -> tuple[tuple[str, ...], ...]:
     return tuple((f"{key}={value:g}",) for value in values)
 
 
-SOFT = ("burn_in=0.1", "burn_in_drop=0", "smoothing=0.8")
+_SMOOTH = ("burn_in=0.1", "burn_in_drop=0", "smoothing=0.8")
 """How SPADE starts and judges at small scale, with any mentor: 40 epochs are soon over."""
 
 _PERCENTILES = _each("percentile", 0.3, 0.45, 0.6, 0.75)
@@ -123,11 +123,11 @@ ROWS = {
         ),
         Row("goldberger"),
         Row(
-            "spade", small=SOFT, tuned=_PERCENTILES, tuned_small=_each("percentile", 0.3, 0.6)
+            "spade", small=_SMOOTH, tuned=_PERCENTILES, tuned_small=_each("percentile", 0.3, 0.6)
         ),
         Row(
             "mentornet-pd",
-            small=SOFT,
+            small=_SMOOTH,
             tuned=(
                 *_each("percentile", 0.3, 0.45, 0.6, 0.75),
                 *(("percentile=0.75", f"lambda2={value:g}") for value in (0.5, 2)),

@@ -137,7 +137,11 @@ def _chosen(run: Run, tried: list[dict[str, Any]]) -> TrainConfig:
 
 
 def _train(config: TrainConfig, out: Path, observer: Observer) -> dict[str, Any]:
-    return train(config, out, resume=(out / "config.toml").exists(), observer=observer)
+    begun = out / "config.toml"
+    if not begun.exists():
+        return train(config, out, observer=observer)
+    config = replace(config, machine=read_config(begun).machine)  # it goes on as it began
+    return train(config, out, resume=True, observer=observer)
 
 
 def _conditions(working: Path) -> list[dict[str, str | int]]:

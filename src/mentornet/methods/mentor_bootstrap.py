@@ -44,17 +44,17 @@ class _Bootstrap(Supervision):
         self, mentor: Supervision, memory: PredictionMemory, mixer: Mixer | None, begins: float
     ) -> None:
         self.mentor, self.memory, self.mixer, self.begins = mentor, memory, mixer, begins
+        self.known = mentor.known
         self.steps = 0
 
     def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
         with torch.set_grad_enabled(self.mixer is None):
             logits = student(batch.images)
         losses = self.losses(logits.detach(), batch)
-        weights = self.trust(losses, logits.detach(), batch, learning_rate)
+        weights = self.weigh(losses, logits.detach(), batch, learning_rate)
         self.memory.add(batch.index, logits.detach().softmax(1))
-        mine, belief = self.mentor.own(weights, batch), self.memory.shares(batch.index)
-        assert mine is not None
-        target = trusted_target(self.mentor.label(batch), mine, belief)
+        label, belief = self.mentor.taught_label(batch), self.memory.shares(batch.index)
+        target = trusted_target(label, weights, belief)
         if self.mixer is None:
             each = -(target * logits.log_softmax(1)).sum(1)
         else:
@@ -66,15 +66,21 @@ class _Bootstrap(Supervision):
         margins = margins_of(said, batch.given_label)
         return Step(each.mean(), losses, weights, said.argmax(1), margins)
 
-    def trust(self, losses: Tensor, logits: Tensor, batch: Batch, learning_rate: float) -> Tensor:
-        """V of the mentor; 1 in burn-in, when the student's own belief is not worth much."""
+    def weigh(self, losses: Tensor, logits: Tensor, batch: Batch, learning_rate: float) -> Tensor:
+        """V of the mentor; 1 in burn-in, when the student's own belief is not worth much.
+
+        Of verified samples it is what is known.
+        """
         if isinstance(self.mentor, DropIn):
             weights = self.mentor.weigh(losses, logits, batch)
         else:
             found = self.mentor.weights(losses, batch, learning_rate)
             assert found is not None
             weights = found
-        return torch.ones_like(weights) if self.steps < self.begins else weights
+        if self.steps >= self.begins:
+            return weights
+        weights = torch.ones_like(weights)
+        return weights if self.known is None else self.known.weigh(weights, batch.index)
 
     def learned(self) -> dict[str, Mentor]:
         return dict(self.mentor.learned())
@@ -106,8 +112,9 @@ class MentorBootstrap(MentorNetDD):
     """Every sample is learned, towards t = v y + (1 − v) q, with q its smoothed own prediction.
 
     v is that of MentorNet DD where samples were verified (or of `mentor`, transferred), as a
-    probability, and else that of MentorNet auto. Until burn-in ends, t = y. Where the mentor is
-    right this teaches the true label of a wrong sample, which plain weighting cannot use at all.
+    probability, and else that of MentorNet auto. Until burn-in ends, t = y. Of verified samples y
+    is the right label and v = 1, where that is known. Where the mentor is right this teaches the
+    true label of a wrong sample, which plain weighting cannot use at all.
 
     Args:
         belief: of a sample's predictions, how much of the average stays at each look.

@@ -29,8 +29,8 @@ class MentorNetDD(SpadeMethod):
     is nothing to learn: a mentor from elsewhere is transferred, its label input fixed to 0.
 
     The defaults are what did best in our benchmark. `AS_IN_THE_PAPER` has the paper's: it burns in
-    twice as long and drops half the samples meanwhile, learns twice, from single losses, and takes
-    the mentor's probability for the weight.
+    twice as long and drops half the samples meanwhile, learns twice, from single losses, takes the
+    mentor's probability for the weight, and weighs verified samples like all others.
 
     Args:
         teaches_verified: whether what is known of verified samples counts for the student too: a
@@ -109,7 +109,8 @@ AS_IN_THE_PAPER = (
     "burn_in=0.2", "burn_in_drop=0.5", "smoothing=0", "sharpness=0", "decided_by=1",
     "teaches_verified=false", "updates=0.21,0.75",
 )  # fmt: skip
-"""Settings of DD as §3.1 and App. E have them, in words."""
+"""Settings of DD as §3.1 and App. E have them, in words; with as many verified samples as there,
+`reads_label=true` belongs to them."""
 
 
 class InRun(Paced):
@@ -117,7 +118,7 @@ class InRun(Paced):
 
     Args:
         learning: with the predefined mentor, which serves until the first update.
-        known: what need not be guessed; None to weigh verified samples like others.
+        known: what need not be guessed of verified samples; None to weigh them like others.
     """
 
     def __init__(self, learning: Relearning, known: VerifiedLabels | None = None) -> None:
@@ -130,17 +131,6 @@ class InRun(Paced):
         self.learning.observe(features, batch.index)
         found = self.spade.weigh_features(features, batch.index, learning_rate=learning_rate)
         return found if self.known is None else self.known.weigh(found, batch.index)
-
-    def label(self, batch: Batch) -> Tensor:
-        if self.known is None:
-            return batch.given_label
-        return self.known.correct(batch.given_label, batch.index)
-
-    def own(self, weights: Tensor | None, batch: Batch) -> Tensor | None:
-        mine = super().own(weights, batch)
-        if mine is None or self.known is None:
-            return mine
-        return self.known.teach(mine, batch.given_label, batch.index)
 
     def learned(self) -> Mapping[str, Mentor]:
         return self.learning.mentors

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from mentornet.criterion import Verified, weighted_mean
 from mentornet.data import Batch
 from mentornet.mentors import Mentor
+from mentornet.methods.verified_labels import VerifiedLabels
 from mentornet.ranks import Ranks
 from mentornet.records import margins_of
 
@@ -31,7 +32,7 @@ class Task:
         total_steps: of the whole training.
         seed: of whatever the method draws.
         device: where the losses will be.
-        verified: what a data-driven mentor learns from.
+        verified: what a data-driven mentor learns from, and the student is taught.
         is_correct: whether each given label is true, `(N,)`; only the oracle looks at it.
         kept: what was left of the samples by whoever pruned them before the run, `(N,)`.
     """
@@ -82,10 +83,12 @@ class Supervision:
 
     Attributes:
         weighs: whether weight decay follows the weights, θ₀ · mean(v).
+        known: what need not be guessed of verified samples, where the student is taught that.
         ranks: the processes that share each step.
     """
 
     weighs: bool = False
+    known: VerifiedLabels | None = None
     ranks: Ranks = Ranks()
 
     def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
@@ -137,7 +140,7 @@ class Supervision:
         beside = getattr(student, "auxiliary_logits", None)
         if beside is None:
             return loss
-        each = nn.functional.cross_entropy(beside, self.label(batch), reduction="none")
+        each = nn.functional.cross_entropy(beside, self.taught_label(batch), reduction="none")
         share: float = getattr(student, "auxiliary_share", 1.0)
         return loss + share * self.mean(each, weights, count)
 
@@ -145,17 +148,28 @@ class Supervision:
         """ℓ, one value a sample `(B,)`, with gradient, from logits `(B, K)`."""
         return nn.functional.cross_entropy(logits, batch.given_label, reduction="none")
 
-    def label(self, batch: Batch) -> Tensor:
-        """The label of each sample that the student is taught, `(B,)`: the given one."""
-        return batch.given_label
+    def taught_label(self, batch: Batch) -> Tensor:
+        """The label of each sample that the student is taught, `(B,)`."""
+        if self.known is None:
+            return batch.given_label
+        return self.known.correct(batch.given_label, batch.index)
 
     def taught(self, losses: Tensor, logits: Tensor, batch: Batch) -> Tensor:
         """What is descended of each sample, `(B,)`: its loss, with the label that is taught."""
-        label = self.label(batch)
-        if label is batch.given_label:
+        if self.known is None:
             return losses
+        label = self.taught_label(batch)
         other = nn.functional.cross_entropy(logits, label, reduction="none")
         return torch.where(label == batch.given_label, losses, other)
+
+    def trust(self, weights: Tensor | None, batch: Batch) -> Tensor | None:
+        """How far given labels are trusted, `(B,)`, for the records: v, or v* where it is known.
+
+        A verified sample that is taught another label has weight 1, but its given label has none.
+        """
+        if weights is None or self.known is None:
+            return weights
+        return self.known.trust(weights, batch.index)
 
     def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
         """The weights v of the samples, `(B,)`, without gradient; None: plain mean."""

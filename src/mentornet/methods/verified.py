@@ -19,18 +19,13 @@ __all__ = ["VerifiedMethod"]
 class _Verified(Supervision):
     weighs = True
 
+    known: VerifiedLabels
+
     def __init__(self, known: VerifiedLabels, others: float) -> None:
         self.known, self.others = known, others
 
     def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
         return self.known.weigh(torch.full_like(losses, self.others), batch.index)
-
-    def label(self, batch: Batch) -> Tensor:
-        return self.known.correct(batch.given_label, batch.index)
-
-    def own(self, weights: Tensor | None, batch: Batch) -> Tensor | None:
-        mine = super().own(weights, batch)
-        return None if mine is None else self.known.teach(mine, batch.given_label, batch.index)
 
 
 @dataclass(frozen=True)
@@ -40,13 +35,13 @@ class VerifiedMethod(Method):
     They come in the same batches as with every other method.
 
     Args:
-        others: weight of all other samples; with 0 only verified ones are learned, with 1 it is
-            FullModel with what was found wrong put right.
+        others: weight of all other samples; with 1 it is FullModel with what was found wrong put
+            right, with 0 only verified ones are learned.
     """
 
     name: ClassVar[str] = "verified"
     title: ClassVar[str] = "Verified"
-    others: float = 0.0
+    others: float = 1.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.others <= 1:

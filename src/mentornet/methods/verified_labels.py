@@ -20,36 +20,36 @@ class VerifiedLabels:
 
     >>> verified = Verified(torch.tensor([0, 2]), torch.tensor([True, False]), torch.tensor([5, 7]))
     >>> known, index = VerifiedLabels(verified), torch.tensor([0, 1, 2])
-    >>> known.weigh(torch.tensor([0.2, 0.3, 0.4]), index)
-    tensor([1.0000, 0.3000, 0.0000])
     >>> known.correct(torch.tensor([5, 5, 5]), index)
     tensor([5, 5, 7])
+    >>> known.weigh(torch.tensor([0.2, 0.3, 0.4]), index)
+    tensor([1.0000, 0.3000, 1.0000])
+    >>> known.trust(torch.tensor([0.2, 0.3, 0.4]), index)
+    tensor([1.0000, 0.3000, 0.0000])
     """
 
     def __init__(self, verified: Verified) -> None:
         self._index, order = verified.index.sort()
-        self._weight = verified.is_correct[order].float()
-        label = torch.full_like(self._index, -1) if verified.label is None else verified.label
-        self._label = label[order]
+        self._is_correct = verified.is_correct[order]
+        label = verified.true_label
+        self._true_label = torch.full_like(self._index, -1) if label is None else label[order]
+        self._weight = self._is_correct | (self._true_label >= 0)
 
     def weigh(self, weights: Tensor, index: Tensor) -> Tensor:
-        """Weights of the samples at `index`, `(B,)`, with v* where that is known."""
+        """Weights of what is taught at `index`, `(B,)`: 1 where a right label is known, or v*."""
         row, found = self._find(index)
         return torch.where(found, self._weight[row].to(weights.dtype), weights)
+
+    def trust(self, weights: Tensor, index: Tensor) -> Tensor:
+        """Weights of the given labels at `index`, `(B,)`, with v* where that is known."""
+        row, found = self._find(index)
+        return torch.where(found, self._is_correct[row].to(weights.dtype), weights)
 
     def correct(self, given_label: Tensor, index: Tensor) -> Tensor:
         """The labels of the samples at `index`, `(B,)`, with the right ones where known."""
         row, found = self._find(index)
-        label = self._label[row]
+        label = self._true_label[row]
         return torch.where(found & (label >= 0), label, given_label)
-
-    def teach(self, weights: Tensor, given_label: Tensor, index: Tensor) -> Tensor:
-        """How much of each label is learned, `(B,)`: v, or 1 of a right one in a wrong one's place.
-
-        v is of the given label, and 0 where that is known to be wrong.
-        """
-        taught = self.correct(given_label, index)
-        return torch.where(taught == given_label, weights, 1.0)
 
     def _find(self, index: Tensor) -> tuple[Tensor, Tensor]:
         """The row of each sample, and whether it has one."""

@@ -49,7 +49,7 @@ class Prepared:
         test: what the student is judged on.
         validation: what the best epoch is chosen by; the test images where there is none.
         method: who supervises.
-        verified: what a data-driven mentor learns from.
+        verified: what a data-driven mentor learns from, and the student is taught.
         notes: what the user should hear.
         further: what else the student is judged on, by name.
         samples: the number of each training sample before some were left out by decisions; None
@@ -88,8 +88,8 @@ class Prepared:
         if self.verified is not None:
             content.update(self.verified.index.numpy().data)
             content.update(self.verified.is_correct.numpy().data)
-            if self.verified.label is not None:
-                content.update(self.verified.label.numpy().data)
+            if self.verified.true_label is not None:
+                content.update(self.verified.true_label.numpy().data)
         return content.hexdigest()
 
 
@@ -120,8 +120,9 @@ def prepare(
     validation = splits.validation
     if config.files.validation is not None:
         train, validation = _held_out(train, config.files.validation)
-    decided = decide(train, config.labels.decisions)
-    base, train = decided.relabelled, decided.images
+    before, decided = train, decide(train, config.labels.decisions)
+    by_hand = config.labels.clean is not None  # verdicts on the labels as they were
+    train = decided.images
     if len(train.given_label.unique()) < 2:
         raise MentorNetError("all training labels are of one class; there is nothing to tell apart")
     if method.needs_truth and train.true_label is None:
@@ -134,9 +135,10 @@ def prepare(
         raise MentorNetError(
             f"batch-size must be at most the {len(train)} training images, got {batch_size}"
         )
-    found, notes = _verified(config, base, _others(everything, splits))
+    judged = before if by_hand else decided.relabelled
+    found, notes = _verified(config, judged, _others(everything, splits))
     if found is not None and config.labels.decisions:
-        found = _of_those_left(found, decided, by_hand=config.labels.clean is not None)
+        found = _of_those_left(found, decided, by_hand=by_hand)
         found.check(len(train))
     return Prepared(
         config, train, splits.test, validation, method, found,
@@ -175,7 +177,7 @@ def _check_method(config: TrainConfig, method: Method) -> None:
         raise MentorNetError(
             f"{method.name} learns from verified samples: name them with --clean FILE, or draw "
             "them with --clean-count N where true labels are known"
-            f"{transfer if hasattr(method, 'mentor') else ''}"
+            f"{transfer if 'mentor' in method.settings else ''}"
         )
     if verified and not method.uses_verified:
         raise MentorNetError(

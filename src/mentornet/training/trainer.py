@@ -153,7 +153,7 @@ class Trainer:
         self.records.add(
             whole.index,
             done.losses,
-            done.weights,
+            self.supervision.trust(done.weights, whole),
             done.predicted,
             whole.given_label,
             epoch,
@@ -293,10 +293,19 @@ class Trainer:
 
     @property
     def weight_auroc(self) -> float | None:
-        """How well v, when each sample was last seen, tells right labels from wrong ones."""
-        if self.is_correct is None or self.is_correct.all() or not self.is_correct.any():
+        """How well v, when each sample was last seen, tells right labels from wrong ones.
+
+        Where the student is taught what was verified, v of those is no guess, and does not count.
+        """
+        if self.is_correct is None:
             return None
-        return auroc(self.records.weight.cpu(), self.is_correct)
+        guessed = torch.ones_like(self.is_correct)
+        if self.supervision.known is not None and self.prepared.verified is not None:
+            guessed[self.prepared.verified.index] = False
+        is_correct = self.is_correct[guessed]
+        if is_correct.all() or not is_correct.any():
+            return None
+        return auroc(self.records.weight.cpu()[guessed], is_correct)
 
     def close_run(self) -> dict[str, Any]:
         """Write the records and the summary."""

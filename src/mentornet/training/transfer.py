@@ -18,10 +18,12 @@ from torch import Tensor
 
 from mentornet.config import read_config
 from mentornet.criterion import apply_rule
+from mentornet.criterion.smoothing import SmoothedLoss
 from mentornet.errors import MentorNetError
 from mentornet.features import EPOCHS, MentorFeatures
 from mentornet.files import read_json
 from mentornet.mentors import FitConfig, Lesson, Mentor, binary, fit, load_mentor, make_mentor
+from mentornet.methods.weighted import SpadeMethod
 from mentornet.metrics import auroc
 from mentornet.randomness import generator
 from mentornet.records import read_records
@@ -117,8 +119,15 @@ def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
             "--clean or --clean-count"
         )
     rows = folder.read_metrics()
+    if "loss_percentile" not in rows[-1]:
+        raise MentorNetError(
+            f"{run} has no loss percentile to compare losses with, as {prepared.method.name} takes "
+            "none; train with --method mentornet-dd"
+        )
     table = read_records(folder.records)
     losses = torch.from_numpy(np.stack(table["loss"].to_numpy()[verified.index.numpy()]))
+    if isinstance(prepared.method, SpadeMethod) and prepared.method.smoothing:
+        losses = _smoothed(losses, prepared.method.smoothing)
     levels = torch.tensor([row["loss_percentile"] for row in rows])
     count, epochs = losses.shape
     steps = torch.arange(epochs).repeat(count).repeat_interleave(_REPEATS)
@@ -128,3 +137,9 @@ def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
     features = MentorFeatures.from_loss(loss, percentile=levels[steps], epoch=percent)
     sample = torch.arange(count).repeat_interleave(epochs * _REPEATS)
     return Lesson(features, verified.is_correct[sample].float()), sample
+
+
+def _smoothed(losses: Tensor, smoothing: float) -> Tensor:
+    """The losses `(M, E)` as the run's mentors saw them: averages over the epochs."""
+    averages, every = SmoothedLoss(len(losses), smoothing), torch.arange(len(losses))
+    return torch.stack([averages.push(every, column) for column in losses.T], 1)
