@@ -167,8 +167,8 @@ def test_verified_samples_keep_their_verdicts(tmp_path: Path) -> None:
     truth = prepare(TrainConfig("digits", labels=LabelsConfig("uniform:0.4"))).train
     assert truth.true_label is not None
     right = truth.given_label == truth.true_label
-    lines = [f"{n},{'yes' if right[n] else 'no'}" for n in range(0, 1437, 3)]
-    clean = put(tmp_path / "clean.csv", "\n".join(["index,is_correct", *lines]) + "\n")
+    lines = [f"{n},{'yes' if right[n] else 'no'},{truth.true_label[n]}" for n in range(0, 1437, 3)]
+    clean = put(tmp_path / "clean.csv", "\n".join(["index,is_correct,true_label", *lines]) + "\n")
     moved = [n for n in range(1437) if n % 5 == 0 and not right[n]]
     rows = [f"{n},{'drop' if n % 2 else 'relabel'},{truth.true_label[n]}" for n in moved]
     decisions = put(tmp_path / "decided.csv", "\n".join(["index,decision,label", *rows]) + "\n")
@@ -182,6 +182,8 @@ def test_verified_samples_keep_their_verdicts(tmp_path: Path) -> None:
     correct = prepared.train.given_label == prepared.train.true_label
     index = prepared.verified.index
     assert (correct[index] == prepared.verified.is_correct).all()
+    assert prepared.verified.true_label is not None
+    assert (prepared.verified.true_label == prepared.train.true_label[index]).all()
     assert len(index) == len([n for n in range(0, 1437, 3) if n not in moved])
 
 

@@ -23,15 +23,17 @@ __all__ = ["LearnMentor"]
 
 @dataclass(frozen=True)
 class LearnMentor:
-    """Learn a mentor from the verified samples of a finished run, to take to other data.
+    r"""Learn a mentor from the verified samples of a finished run, to take to other data.
 
     For example:
 
-      mentornet train cifar10 --noise uniform:0.4 --clean-count 5000 --out runs/c10
+      mentornet train cifar10 --noise uniform:0.4 --clean-count 5000 \
+        --set teaches_verified=false --out runs/c10
       mentornet learn-mentor --run-folder runs/c10 --out mentors/dd
       mentornet train photos/ --method mentornet-dd --set mentor=mentors/dd --out runs/photos
 
-    It reads no label, so it serves any number of classes.
+    It reads no label, so it serves any number of classes. With teaches_verified=false the
+    student treats verified samples like all others, so that their losses are like those of others.
     """
 
     run_folder: Path

@@ -94,7 +94,7 @@ def _surface(mentor: Mentor, title: str, percent: int) -> Surface:
 
 
 def _percent(path: Path) -> int:
-    """When a mentor was learned: its folder is called 2-at-75."""
+    """When a mentor was learned: its folder is called 2-at-17."""
     last = path.name.rpartition("-")[2]
     return int(last) if last.isdecimal() else EPOCHS - 1
 
