@@ -21,10 +21,12 @@ COUNT, CLASSES, BATCH = 40, 4, 20
 def task(total_steps: int = 10) -> Task:
     draw = generator(5)
     is_correct = torch.rand(COUNT, generator=draw) < 0.6
+    true_label = torch.randint(-1, CLASSES, (COUNT,), generator=draw)
+    every_second = torch.arange(0, COUNT, 2)
+    verified = Verified(every_second, is_correct[every_second], true_label[every_second])
     return Task(
-        count=COUNT, classes=CLASSES, total_steps=total_steps, verified=Verified(
-            torch.arange(COUNT), is_correct
-        ), is_correct=is_correct, kept=is_correct,
+        count=COUNT, classes=CLASSES, total_steps=total_steps, verified=verified,
+        is_correct=is_correct, kept=is_correct,
     )  # fmt: skip
 
 
