@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mentornet.methods import METHODS
-from mentornet.training import Observer, RunFolder, prepare, train
+from mentornet.training import Observer, RunFolder, prepare, pruning, train
 from mentornet.training.prediction import load_student, predict
 from mentornet.training.pruning import cross_validated, prune
 from tests.training.runs import small
@@ -25,8 +25,6 @@ class Heard(Observer):
 def test_every_sample_is_judged_by_a_student_that_has_not_seen_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mentornet.training import pruning
-
     prepared = prepare(small("cleanlab-prune", epochs=1))
     trained: list[torch.Tensor] = []
     judged: list[torch.Tensor] = []
@@ -53,6 +51,13 @@ def test_every_sample_is_judged_by_a_student_that_has_not_seen_it(
     assert len(trained) == 3  # nothing was trained twice
     assert torch.equal(again, found)
     assert same == pytest.approx(seconds)
+
+
+def test_folds_are_trained_as_long_as_asked() -> None:
+    stay = torch.ones(192, dtype=torch.bool)
+    for length, epochs in (("1", 6), ("0.5", 3), ("0.01", 1)):
+        prepared = prepare(small("cleanlab-prune", set=(f"length={length}",)))
+        assert pruning._plain(prepared, stay).config.optimiser.epochs == epochs
 
 
 def test_what_is_kept_is_better_than_what_was_given(tmp_path: Path) -> None:

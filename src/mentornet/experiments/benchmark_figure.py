@@ -27,7 +27,8 @@ def draw_benchmark(table: Table, entries: Entries) -> Figure:
         table: what is shown.
         entries: what is known of its cells.
     """
-    rows = [row for row in table.rows if any(entries[row, name].values for name in table.columns)]
+    ran = {row for (row, _), entry in entries.items() if entry.values}
+    rows = [row for row in table.rows if row in ran]
     with look():
         drawn = figure(3.4 * len(table.columns), 1.4 + 0.24 * len(rows))
         axes = drawn.subplots(1, len(table.columns), sharey=True, squeeze=False)[0]
@@ -37,7 +38,8 @@ def draw_benchmark(table: Table, entries: Entries) -> Figure:
                 if limit is not None:
                     panel.axvline(100 * limit, color=colour, linewidth=1, zorder=0)
             for place, row in enumerate(rows):
-                _draw_row(panel, place, entries[row, column])
+                if (row, column) in entries:
+                    _draw_row(panel, place, entries[row, column])
             panel.set(title=f"noise fraction {column}", xlabel="test accuracy, %")
         axes[0].set_yticks(range(len(rows)), rows, fontsize=8)
         axes[0].invert_yaxis()

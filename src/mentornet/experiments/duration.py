@@ -127,5 +127,6 @@ def _time_step(config: TrainConfig, batch: int) -> float:
             seconds.append(time.perf_counter() - started)
     finally:
         torch.set_num_threads(threads)
-    folds = prepared.method.prunes_by
-    return statistics.median(seconds[1:]) * (1 + max(0, folds - 1))
+    method = prepared.method
+    before = method.prunes_in * max(0, method.prunes_by - 1)
+    return statistics.median(seconds[1:]) * (1 + before)

@@ -30,17 +30,17 @@ was stopped; `mentornet reproduce NAME --out results/benchmark` makes one table.
 How to read it: accuracy on clean test images in percent, **last epoch first**, with the range over
 the seeds in brackets, then the best epoch of every fourth, which nobody without clean test labels
 could have picked (early stopping picks among all, by noisy labels). Uniform noise replaces a label
-by any class, the true one included (the paper's definition), so of a fraction p only p (1 − 1/K)
-of the labels are wrong, as each heading says; symmetric noise, as others define it, would make it
-p. Within a table, student, images and steps are the same but for what a row is about: early
-stopping and trials of tuning go without a tenth of the images; `full-model tuned` chooses its
-epochs and weight decay; co-teaching trains two students, cleanlab-prune five, and MentorMix and
-mixup look at each batch twice. `full-model` is plain training with the same schedule, augmentation
-and weight decay; `oracle` knows which labels are right, and gives the others weight 0 in the same
-batches: the limit of what weights can do. cleanlab-prune does so with what it leaves out. Under
-"last epoch", early stopping has the epoch that it chose. "gap closed" is (method − full-model) /
-(oracle − full-model) of that column. n is how many seeds. Minutes are of one thread, often beside
-another run, without tuning.
+by any class, the true one included (the paper's definition), so of a fraction p only p (1 − 1/K) of
+the labels are wrong, as each heading says; symmetric noise, as others define it, would make it p.
+Within a table, student, images and steps are the same but for what a row is about: early stopping
+and trials of tuning go without a tenth of the images; `full-model tuned` chooses its epochs and
+weight decay; co-teaching trains two students, cleanlab-prune five (four of them half as long), and
+MentorMix and mixup look at each batch twice. `full-model` is plain training with the same schedule,
+augmentation and weight decay; `oracle` knows which labels are right, and gives the others weight 0
+in the same batches: the limit of what weights can do. cleanlab-prune does so with what it leaves
+out. Under "last epoch", early stopping has the epoch that it chose. "gap closed" is (method −
+full-model) / (oracle − full-model) of that column. n is how many seeds. Minutes are of one thread,
+often beside another run, without tuning.
 """
 
 _STANDS = (

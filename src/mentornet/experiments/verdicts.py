@@ -99,8 +99,10 @@ def wins_and_losses(table: Table, entries: Entries, row: str = _DD) -> str:
             continue
         sides: dict[bool, list[str]] = {True: [], False: []}
         for name in table.rows:
-            entry = entries[name, column]
-            if name not in (row, "oracle") and entry.mean is not None:
+            entry = entries.get((name, column))
+            if name in (row, "oracle") or entry is None:
+                continue
+            if entry.mean is not None:
                 about = [f"{100 * (entry.mean - ours):+.1f}", count(entry)]
                 sides[entry.mean < ours].append(f"{name} ({', '.join(filter(None, about))})")
         above, below = (", ".join(sides[beaten]) or "none" for beaten in (True, False))

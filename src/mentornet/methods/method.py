@@ -239,6 +239,11 @@ class Method(ABC):
         """How many folds of cross-validation it prunes the data by before the run; 0 for none."""
         return 0
 
+    @property
+    def prunes_in(self) -> float:
+        """How long each of them is trained for, as a share of the run."""
+        return 1.0
+
     @abstractmethod
     def start(self, task: Task) -> Supervision:
         """The method at work on one run."""

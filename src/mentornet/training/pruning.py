@@ -109,8 +109,14 @@ def predicted(trainer: Trainer, pixels: Tensor | Streamed) -> Tensor:
 
 
 def _plain(prepared: Prepared, stay: Tensor) -> Prepared:
-    """Plain training on a part of the samples."""
-    config = replace(prepared.config, method=MethodConfig("full-model"))
+    """Plain training on a part of the samples, as long as the method says."""
+    optimiser, share = prepared.config.optimiser, prepared.method.prunes_in
+    epochs, steps = (
+        None if number is None else max(1, round(share * number))
+        for number in (optimiser.epochs, optimiser.steps)
+    )
+    optimiser = replace(optimiser, epochs=epochs, steps=steps)
+    config = replace(prepared.config, method=MethodConfig("full-model"), optimiser=optimiser)
     return replace(
         prepared, config=config, method=make_method("full-model"), verified=None,
         train=prepared.train.rows(stay.nonzero().flatten()),
