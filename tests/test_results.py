@@ -132,7 +132,7 @@ def test_numbers_in_the_findings_come_from_the_files() -> None:
         found = json.loads(path.read_text())
         run, curve = found["run"], found["curve"]
         shares = (run["accuracy_last"], run["accuracy_best"], found["train_accuracy"])
-        known |= {f"{100 * share:.1f}" for share in (*shares, 1 - run["noise_rate_actual"])}
+        known |= {f"{100 * share:.1f}" for share in (*shares, 1 - (run["noise_rate_actual"] or 0))}
         known |= {f"{100 * trial['validation_accuracy']:.1f}" for trial in found["tried"] or ()}
         known |= {
             f"{value:.2f}"
