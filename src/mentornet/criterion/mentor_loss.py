@@ -376,9 +376,9 @@ class MentorLoss(nn.Module):
 
         It is learned at `updates` from the losses that the student has on them, and used if it
         judges those held out better than the mentor of the constructor, which serves until then.
-        `notes` tells. The samples are trained on like all others, with the labels that you give
-        (put right those that you know; `--method mentornet-dd` of the command does). To restore
-        such a criterion, call this with the same samples before `load_state_dict`.
+        `notes` tells. The samples are trained on like all others, and keep the labels that were
+        judged. To restore such a criterion, call this with the same samples before
+        `load_state_dict`.
 
         Args:
             index: which samples were verified, `(M,)`, at least 10; of both kinds, or wrong ones
