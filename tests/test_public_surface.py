@@ -54,7 +54,7 @@ _DD = {
 METHOD_SETTINGS: dict[str, dict[str, object]] = {
     "full-model": {},
     "forgetting": {"dropout": 0.5},
-    "self-paced": {"percentile": 0.75, "decay": 0.95, "growth": 0.2},
+    "self-paced": {"percentile": 0.75, "decay": 0.95, "growth": 0.2, "burn_in": 0.1},
     "focal": {"gamma": 2.0},
     "reed-soft": {"beta": 0.95},
     "reed-hard": {"beta": 0.8},
@@ -72,7 +72,7 @@ METHOD_SETTINGS: dict[str, dict[str, object]] = {
         "belief": 0.7, "mixup": 0.0,
     },
     "gce": {"q": 0.7},
-    "sce": {"alpha": 0.1, "beta": 1.0, "log_zero": -4.0},
+    "sce": {"alpha": 0.1, "beta": 1.0, "log_zero": -9.21},
     "elr": {"strength": 3.0, "decay": 0.7},
     "co-teaching": {"forget": 0.4, "rise": 0.1},
     "mentormix": {

@@ -104,6 +104,8 @@ def test_the_methods_of_appendix_e(cell: Cell) -> None:
         tried = [parse_settings(words) for words in tuning.candidates]
         assert tried == [{key: value} for value in values]
         assert tuning.epochs is None  # tried at full length
+    if name == "self-paced":
+        assert method.settings["burn_in"] == 0
     if name == "mentornet-pd":
         assert tuning is not None
         keys = {key for words in tuning.candidates for key in parse_settings(words)}

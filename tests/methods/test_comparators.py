@@ -173,26 +173,6 @@ def test_shares_are_drawn_from_beta() -> None:
     assert drawn.var().item() == pytest.approx(1 / 20, abs=0.003)
 
 
-def test_mentormix_by_hand() -> None:
-    """Jiang et al. 2020, Algorithm 1, with the draws of our own mixer."""
-    seen, student = batch(), Fixed()
-    method = make_method("mentormix", percentile=0.5, decay=0.0, burn_in=0.0, alpha=2.0)
-    done = method.start(Task(6, 3, 10, seed=4)).step(student, seen, 0.1)
-    losses = nn.functional.cross_entropy(seen.images.flatten(1), seen.given_label, reduction="none")
-    level = losses.quantile(0.5)
-    v = (losses <= level).float()
-    assert torch.equal(done.weights, v)  # type: ignore[arg-type]
-    share, partner = Mixer(2.0, seed=4).draw(v.softmax(0))
-    share = torch.where(v == 1, torch.maximum(share, 1 - share), torch.minimum(share, 1 - share))
-    label = nn.functional.one_hot(seen.given_label, 3).float()
-    mixed_images = share[:, None] * seen.images.flatten(1)
-    mixed_images = mixed_images + (1 - share[:, None]) * seen.images.flatten(1)[partner]
-    mixed_label = share[:, None] * label + (1 - share[:, None]) * label[partner]
-    each = -(mixed_label * mixed_images.log_softmax(1)).sum(1)
-    kept = each <= each.quantile(0.5)  # blends have a percentile of their own
-    assert torch.allclose(done.loss, (each * kept).mean(), atol=1e-6)
-
-
 def test_whom_the_mentor_trusts_is_the_larger_part() -> None:
     found = leaning_share(torch.tensor([0.2, 0.2, 0.2]), torch.tensor([1.0, 0.0, 0.5]))
     assert found.tolist() == pytest.approx([0.8, 0.2, 0.5])

@@ -26,7 +26,10 @@ Reads = Literal[
 HELD_OUT = 0.1
 """Share of the images that trials of tuning and early stopping do without, and are judged by."""
 
-_LATER = {"sharpness": 0.0, "decided_by": 1.0, "mentor_classes": 0, "teaches_verified": False}
+_LATER = {
+    "sharpness": 0.0, "decided_by": 1.0, "mentor_classes": 0, "teaches_verified": False,
+    "burn_in": 0.0,
+}  # fmt: skip
 """Settings of methods that stored results do not know, at the value that changes nothing."""
 
 

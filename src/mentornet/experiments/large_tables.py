@@ -188,4 +188,5 @@ def _webvision(method: str, config: TrainConfig) -> Run:
         return Run(config)
     key, *values = candidates[method]
     tuning = Tuning(tuple((f"{key}={value:g}",) for value in values))
-    return Run(replace(config, method=MethodConfig(method)), tuning)
+    settings = ("burn_in=0",) if method == "self-paced" else ()  # the paper says of none
+    return Run(replace(config, method=MethodConfig(method, settings)), tuning)

@@ -66,6 +66,7 @@ class Step:
         weights: v, `(B,)`, or None where samples are not weighed.
         predicted: the student's class for each of them, `(B,)`.
         margins: by how much the given label leads, `(B,)`; None if nobody has asked.
+        decays: what weight decay follows where it is not v, `(B,)`.
     """
 
     loss: Tensor
@@ -73,6 +74,12 @@ class Step:
     weights: Tensor | None
     predicted: Tensor
     margins: Tensor | None = None
+    decays: Tensor | None = None
+
+    @property
+    def weighed(self) -> Tensor | None:
+        """The weights that the loss was taken with, `(B,)`, which weight decay follows."""
+        return self.weights if self.decays is None else self.decays
 
 
 class Supervision:

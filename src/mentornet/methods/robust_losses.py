@@ -44,7 +44,7 @@ def symmetric_cross_entropy(
     *,
     alpha: float = 0.1,
     beta: float = 1.0,
-    log_zero: float = -4.0,
+    log_zero: float = -9.21,
 ) -> Tensor:
     """ℓ = −α log p_y − β A (1 − p_y), one value a sample (Wang et al. 2019).
 
@@ -56,9 +56,11 @@ def symmetric_cross_entropy(
         given_label: y, `(B,)`.
         alpha: α ≥ 0.
         beta: β ≥ 0.
-        log_zero: A < 0.
+        log_zero: A < 0; log 0.0001 in its authors' code.
 
-    >>> symmetric_cross_entropy(torch.zeros(1, 2), torch.tensor([0]), alpha=0.0)  # 4 · ½
+    >>> symmetric_cross_entropy(  # 4 · ½
+    ...     torch.zeros(1, 2), torch.tensor([0]), alpha=0.0, log_zero=-4.0
+    ... )
     tensor([2.])
     """
     plain = torch.nn.functional.cross_entropy(logits, given_label, reduction="none")
@@ -110,14 +112,14 @@ class SymmetricCrossEntropy(Method):
     Args:
         alpha: α of the usual part; its paper takes 0.1 on CIFAR-10 and 6 on CIFAR-100.
         beta: β of the reverse part; its paper takes 1 and 0.1.
-        log_zero: A, which stands for log 0.
+        log_zero: A, which stands for log 0; in its authors' code log 0.0001.
     """
 
     name: ClassVar[str] = "sce"
     title: ClassVar[str] = "Symmetric CE"
     alpha: float = 0.1
     beta: float = 1.0
-    log_zero: float = -4.0
+    log_zero: float = -9.21
 
     def __post_init__(self) -> None:
         check_not_negative(alpha=self.alpha, beta=self.beta)

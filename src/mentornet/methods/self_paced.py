@@ -45,6 +45,9 @@ class SelfPacedMethod(Method):
         percentile: where the threshold starts; the paper tries 0.5, 0.6 and 0.75.
         decay: of the moving average of the percentile.
         growth: by how much the threshold rises over the training.
+        burn_in: share of training in which all samples are learned. Without it the losses of a
+            student that knows nothing decide, and those depend on the class alone: a class that
+            is left out then is never learned, and stays out. The paper says of none.
     """
 
     name: ClassVar[str] = "self-paced"
@@ -52,13 +55,14 @@ class SelfPacedMethod(Method):
     percentile: float = 0.75
     decay: float = SpadeConfig.decay
     growth: float = 0.2
+    burn_in: float = 0.1
 
     def __post_init__(self) -> None:
         RisingThreshold(self.growth)
         self._pace()
 
     def _pace(self) -> SpadeConfig:
-        return SpadeConfig(self.percentile, self.decay, burn_in=0.0)
+        return SpadeConfig(self.percentile, self.decay, burn_in=self.burn_in, burn_in_drop=0.0)
 
     def start(self, task: Task) -> Supervision:
         rule = RisingThreshold(self.growth)

@@ -145,9 +145,9 @@ class Trainer:
         for beside in self.supervision.parameters():
             if beside.grad is not None and not self.ranks.alone:
                 beside.grad = self.ranks.total(beside.grad) / self.ranks.world
-        if self.supervision.weighs and done.weights is not None:
+        if self.supervision.weighs and done.weighed is not None:
             decay = self.config.optimiser.weight_decay or 0.0
-            add_weight_decay(self.module.parameters(), decay, done.weights)
+            add_weight_decay(self.module.parameters(), decay, done.weighed)
         self.optimiser.step()
         whole = batch.whole
         self.records.add(

@@ -1,0 +1,195 @@
+"""Every method at work: its step takes its own settings, and its gradient goes where it should.
+
+The formulas are written once more here, in plain arithmetic on the class shares of one sample; the
+slope of the loss is compared with how that arithmetic changes when the student changes a little.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from mentornet.criterion import Verified
+from mentornet.data import Batch
+from mentornet.methods import Task, make_method
+from mentornet.methods.mixing import Mixer
+from mentornet.randomness import generator
+
+COUNT, CLASSES = 6, 3
+Formula = Callable[[list[float], int], float]
+
+
+class Scaled(nn.Module):
+    """A student whose logits are its images, times one weight."""
+
+    def __init__(self, scale: float = 1.0) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(scale, dtype=torch.float64))
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.scale * images.flatten(1)
+
+
+def batch(seed: int = 0) -> Batch:
+    draw = generator(seed)
+    images = torch.randn(COUNT, CLASSES, 1, 1, generator=draw, dtype=torch.float64)
+    labels = torch.randint(CLASSES, (COUNT,), generator=draw)
+    return Batch(torch.arange(COUNT), images, labels)
+
+
+def shares(row: list[float], scale: float = 1.0) -> list[float]:
+    total = sum(math.exp(scale * value) for value in row)
+    return [math.exp(scale * value) / total for value in row]
+
+
+def entropy(p: list[float]) -> float:
+    return -sum(share * math.log(share) for share in p)
+
+
+def behind_noise(p: list[float], y: int, rate: float) -> float:
+    given = sum(p[i] * (1 - rate if i == y else rate / (CLASSES - 1)) for i in range(CLASSES))
+    return -math.log(given)
+
+
+FORMULAS: dict[str, tuple[dict[str, float], Formula]] = {
+    "full-model": ({}, lambda p, y: -math.log(p[y])),
+    "focal": ({"gamma": 1.0}, lambda p, y: -(1 - p[y]) * math.log(p[y])),
+    "reed-soft": ({"beta": 0.6}, lambda p, y: -0.6 * math.log(p[y]) + 0.4 * entropy(p)),
+    "reed-hard": ({"beta": 0.6}, lambda p, y: -0.6 * math.log(p[y]) - 0.4 * math.log(max(p))),
+    "goldberger": ({"rate": 0.3}, lambda p, y: behind_noise(p, y, 0.3)),
+    "gce": ({"q": 0.3}, lambda p, y: (1 - p[y] ** 0.3) / 0.3),
+    "sce": (
+        {"alpha": 0.4, "beta": 2.0, "log_zero": -6.0},
+        lambda p, y: -0.4 * math.log(p[y]) + 2.0 * 6.0 * (1 - p[y]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_the_loss_and_its_slope(name: str) -> None:
+    """Reed's entropy pulls on the student, too; focal's factor has its slope."""
+    settings, formula = FORMULAS[name]
+    seen, student = batch(), Scaled(1.2)
+    done = make_method(name, **settings).start(Task(COUNT, CLASSES, 10)).step(student, seen, 0.1)
+    rows, labels = seen.images.flatten(1).tolist(), seen.given_label.tolist()
+
+    def value(scale: float) -> float:
+        each = [formula(shares(row, scale), y) for row, y in zip(rows, labels, strict=True)]
+        return sum(each) / COUNT
+
+    assert done.loss.item() == pytest.approx(value(1.2), rel=1e-5)
+    (slope,) = torch.autograd.grad(done.loss, [student.scale])
+    assert slope.item() == pytest.approx((value(1.2 + 1e-4) - value(1.2 - 1e-4)) / 2e-4, rel=1e-4)
+
+
+def test_elr_has_no_gradient_through_its_target() -> None:
+    seen, student = batch(), Scaled(1.2)
+    elr = make_method("elr", strength=2.0, decay=0.6).start(Task(COUNT, CLASSES, 10))
+    done = elr.step(student, seen, 0.1)
+    rows, labels = seen.images.flatten(1).tolist(), seen.given_label.tolist()
+    targets = [[0.4 * share for share in shares(row, 1.2)] for row in rows]
+
+    def value(scale: float) -> float:
+        total = 0.0
+        for row, y, target in zip(rows, labels, targets, strict=True):
+            p = shares(row, scale)
+            agreed = sum(a * b for a, b in zip(p, target, strict=True))
+            total += -math.log(p[y]) + 2.0 * math.log(1 - agreed)
+        return total / COUNT
+
+    assert done.loss.item() == pytest.approx(value(1.2), rel=1e-5)
+    (slope,) = torch.autograd.grad(done.loss, [student.scale])
+    assert slope.item() == pytest.approx((value(1.2 + 1e-4) - value(1.2 - 1e-4)) / 2e-4, rel=1e-4)
+
+
+def test_forgetting_sets_the_dropout() -> None:
+    assert make_method("forgetting", dropout=0.3).student_dropout == 0.3
+
+
+def test_self_paced_learns_all_until_burn_in_ends() -> None:
+    seen = batch()
+    paced = make_method("self-paced", percentile=0.5, decay=0.0, burn_in=0.2).start(
+        Task(COUNT, CLASSES, 10)
+    )
+    kept = []
+    for _ in range(3):
+        weights = paced.step(Scaled(), seen, 0.1).weights
+        assert weights is not None
+        kept.append(int(weights.sum()))
+    assert kept == [COUNT, COUNT, COUNT // 2]
+
+
+@pytest.mark.parametrize(
+    ("temperature", "reweigh", "burn_in"),
+    [(1.0, True, 0.0), (0.5, True, 0.0), (1.0, False, 0.0), (1.0, True, 0.5)],
+)
+def test_mentormix_with_its_settings(temperature: float, reweigh: bool, burn_in: float) -> None:
+    """Jiang et al. 2020, Algorithm 1; the weight decay follows the weights of the blends."""
+    seen, student = batch(), Scaled()
+    method = make_method(
+        "mentormix", percentile=0.5, decay=0.0, burn_in=burn_in, alpha=2.0,
+        temperature=temperature, reweigh=reweigh,
+    )  # fmt: skip
+    supervision = method.start(Task(COUNT, CLASSES, 10, seed=4))
+    done = supervision.step(student, seen, 0.1)
+    x, label = seen.images.flatten(1), nn.functional.one_hot(seen.given_label, CLASSES).double()
+    losses = -(label * x.log_softmax(1)).sum(1)
+    v = torch.ones(COUNT) if burn_in else (losses <= losses.quantile(0.5)).float()
+    drawn = torch.tensor([math.exp(weight / temperature) for weight in v.tolist()])
+    share, partner = Mixer(2.0, seed=4).draw((drawn / drawn.sum()).double())
+    share = torch.where(v == 1, torch.maximum(share, 1 - share), torch.minimum(share, 1 - share))
+    share = share[:, None]
+    mixed, target = (share * it + (1 - share) * it[partner] for it in (x, label))
+    each = -(target * mixed.log_softmax(1)).sum(1)
+    again = reweigh and not burn_in
+    kept = (each <= each.quantile(0.5)).double() if again else torch.ones(COUNT).double()
+    assert done.loss.item() == pytest.approx((kept * each).mean().item(), rel=1e-5)
+    assert supervision.weighs is reweigh
+    assert done.weighed is not None
+    assert torch.equal(done.weighed.double(), kept)
+
+
+@pytest.mark.parametrize("mixup", [0.0, 0.5])
+def test_bootstrap_remembers_what_it_believed(mixup: float) -> None:
+    """Over two steps: t = v y + (1 − v) q, q ← 0.7 q + 0.3 p, and pairs of t are blended."""
+    seen, student = batch(), Scaled()
+    method = make_method(
+        "mentor-bootstrap", mentor="pd", burn_in=0.0, smoothing=0.0, belief=0.7, mixup=mixup
+    )
+    bootstrap = method.start(Task(COUNT, CLASSES, 10, seed=4))
+    x, label = seen.images.flatten(1), nn.functional.one_hot(seen.given_label, CLASSES).double()
+    before, belief = 1.2 * x, torch.zeros(COUNT, CLASSES).double()
+    mixer = Mixer(mixup or 1.0, seed=4)
+    for logits, scale in ((before, 1.2), (0.5 * x, 0.5)):
+        student.scale.data.fill_(scale)
+        done = bootstrap.step(student, seen, 0.1)
+        assert done.weights is not None
+        v = done.weights.double()[:, None]
+        belief = 0.7 * belief + 0.3 * logits.softmax(1)
+        target = v * label + (1 - v) * belief / belief.sum(1, keepdim=True)
+        if mixup:
+            share, partner = mixer.draw(torch.ones(COUNT))
+            share = share.double()[:, None]
+            target = share * target + (1 - share) * target[partner]
+            logits = share * logits + (1 - share) * logits[partner]  # noqa: PLW2901
+        expected = -(target * logits.log_softmax(1)).sum(1).mean()
+        assert done.loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    assert 0 < v.mean() < 1
+
+
+def test_bootstrap_teaches_verified_labels() -> None:
+    count = 12
+    draw = generator(3)
+    images = torch.randn(count, CLASSES, 1, 1, generator=draw, dtype=torch.float64)
+    given = torch.randint(CLASSES, (count,), generator=draw)
+    true = (given + (torch.arange(count) % 2)) % CLASSES
+    seen = Batch(torch.arange(count), images, given)
+    verified = Verified(torch.arange(count), given == true, true)
+    method = make_method("mentor-bootstrap", burn_in=0.5)
+    done = method.start(Task(count, CLASSES, 10, verified=verified)).step(Scaled(), seen, 0.1)
+    expected = nn.functional.cross_entropy(images.flatten(1), true)
+    assert done.loss.item() == pytest.approx(expected.item(), rel=1e-5)
