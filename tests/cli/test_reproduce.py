@@ -88,7 +88,7 @@ def test_a_cell_without_data_is_named_and_the_exit_code_is_not_0(
     assert "unknown data 'no-such-folder'" in captured.err
     assert "Traceback" not in captured.err + captured.out
     assert len(list(tmp_path.glob("*.json"))) == 1
-    assert "no-such-folder" in (tmp_path / "failed.txt").read_text()
+    assert "no-such-folder" in (tmp_path / "failed-broken.txt").read_text()
 
 
 def test_the_plan_times_real_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

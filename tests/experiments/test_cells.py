@@ -130,6 +130,12 @@ def test_selection(only: list[str], count: int) -> None:
     assert len(select(tiny(), only).cells) == count
 
 
+def test_a_name_with_a_star_is_that_row() -> None:
+    starred = select(find_table("table5", "small"), ["row=entire mentornet*"])
+    assert starred.rows == ["entire mentornet*"]
+    assert len(select(find_table("table5", "small"), ["row=*mentornet*"]).rows) == 3
+
+
 @pytest.mark.parametrize(
     ("only", "match"),
     [

@@ -220,13 +220,22 @@ def test_another_version_and_half_a_file(made: Path, tmp_path: Path) -> None:
         MentorNetError, match=r"is not JSON .* move it away, and the run is made again"
     ):
         Results(tmp_path).check()
-    path.write_text('{"format": 1, "digest": "d", "run": {"seed": 0}, "tried": null}')
+    path.write_text(
+        '{"format": 1, "digest": "d", "run": {"seed": 0}, "train_accuracy": 1, "curve": {}, '
+        '"tried": null}'
+    )
     with pytest.raises(MentorNetError, match=r"has no conditions: .* move it away"):
         Results(tmp_path).check()
     whole = read_json(Results(made).path(run))
     del whole["run"]["accuracy_last"]
     path.write_text(json.dumps(whole))
     with pytest.raises(MentorNetError, match=r"has no run.accuracy_last: "):
+        compare(tiny(), Results(tmp_path))
+    path.write_text(json.dumps({**whole, "run": None}))
+    with pytest.raises(MentorNetError, match=r"has no run.seed: "):
+        compare(tiny(), Results(tmp_path))
+    path.write_text(Results(made).path(tiny().cells[-1].run).read_text())
+    with pytest.raises(MentorNetError, match="holds the result of another run"):
         compare(tiny(), Results(tmp_path))
     file = tmp_path / "file"
     file.touch()

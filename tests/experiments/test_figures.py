@@ -79,7 +79,7 @@ def test_the_benchmark_has_a_dot_and_a_ring_for_every_cell_that_was_run() -> Non
     ran = {"full-model": (0.5, 0.6), "oracle": (0.9,)}
     for row, values in ran.items():
         cell = entries[row, "0.4"].cell
-        entries[row, "0.4"] = Entry(cell, values, tuple(value + 0.05 for value in values))
+        entries[row, "0.4"] = Entry(cell, values, best=tuple(value + 0.05 for value in values))
     empty, drawn = draw_benchmark(table, entries).axes
     assert [label.get_text() for label in empty.get_yticklabels()] == list(ran)
     assert empty.get_lines() == []

@@ -28,7 +28,11 @@ def fill(results: Results, table: Table, last: dict[str, float]) -> None:
         about = {"mentornet": "0", "commit": "c", "torch": "t", "python": "p", "processor": "x"}
         trial = {"set": ["a=1"], "validation_accuracy": 0.3, "seconds": 90.0}
         tried = [trial, trial] if cell.run.tuning else None
-        results.write(cell.run, {"run": run, "conditions": {**about, "cores": 2}, "tried": tried})
+        seen = {"train_accuracy": 0.7, "curve": {"mean_weight": [0.25, 0.5]}}
+        conditions = {**about, "cores": 2}
+        for seed in range(cell.seeds or 1):
+            made = {"run": {**run, "seed": seed}, "conditions": conditions, "tried": tried, **seen}
+            results.write(cell.run.with_seed(seed), made)
 
 
 def test_nothing_is_claimed_before_it_was_run(tmp_path: Path) -> None:
@@ -41,21 +45,40 @@ def test_claims_that_hold_and_some_that_do_not(tmp_path: Path) -> None:
     fill(results, transfer("small"), _LAST)
     fill(results, human("small"), {**_LAST, "full-model": 0.745})  # its best epoch has 0.755
     found = {verdict.claim: verdict for verdict in verdicts(results)}
-    assert len(found) == 11
+    assert len(found) == 14
     failed = [claim for claim, verdict in found.items() if not verdict.holds]
     assert failed.pop(0) == "the same with PD and DD as in the paper"
     assert [claim.split(",")[0] for claim in failed] == ["labels by people"] * 2
-    assert found["at 0.4: full-model < PD < DD"].found == "50.0, 60.0, 75.0"
+    alike = "50.0 (50.0–50.0), 60.0 (60.0–60.0), 75.0 (75.0–75.0)"
+    assert found["at 0.4: full-model < PD < DD"].found == alike
     assert found["at 0.8: DD closes at least 60 % of the gap to the oracle"].found == "62 %"
 
 
 def test_where_dd_wins_and_loses(tmp_path: Path) -> None:
     results, table = Results(tmp_path), benchmark("small")
     fill(results, table, _LAST)
+    fill(results, table, {**_LAST, "gce": 0.752})
     line = wins_and_losses(table, compare(table, results)).splitlines()[0]
-    above, below = line.split("; ")
-    assert "mentornet-pd" in above
-    assert below == "below elr (+5.0)."
+    ahead, level, behind = line.split("; ")
+    assert ahead.startswith("- 0.2 (n=3): ahead of full-model (25.0, n=3), ")
+    assert "mentornet-pd (15.0, n=3)" in ahead
+    assert level == "level with gce (0.2)"
+    assert behind == "behind elr (5.0, n=3)."
+
+
+def test_a_claim_may_hold_by_its_first_seed_alone(tmp_path: Path) -> None:
+    results, table = Results(tmp_path), benchmark("small")
+    fill(results, table, _LAST)
+    dd = next(cell for cell in table.cells if (cell.row, cell.column) == ("mentornet-dd", "0.4"))
+    for seed in (1, 2):
+        found = results.find(dd.run.with_seed(seed))
+        assert found is not None
+        worse = {**found, "run": {**found["run"], "accuracy_last": 0.59}}
+        results.write(dd.run.with_seed(seed), worse)
+    claims = {verdict.claim: verdict for verdict in verdicts(results)}
+    assert claims["at 0.4: full-model < PD < DD"].holds
+    assert claims["at 0.4: PD < DD, without the first seed"].holds is False
+    assert claims["at 0.8: PD < DD, without the first seed"].holds
 
 
 def test_the_page_says_it_all(tmp_path: Path) -> None:
@@ -63,11 +86,12 @@ def test_the_page_says_it_all(tmp_path: Path) -> None:
     fill(results, benchmark("small"), _LAST)
     (tmp_path / FINDINGS).write_text("## What we found\n\nThis.\n", encoding="utf-8")
     page = render_results(results)
-    assert (
-        "| at 0.2: DD is the best of the paper's methods | 75.0, mentornet-pd 60.0 | yes |" in page
-    )
-    assert "DD ≥ full-model + 3 |  | not run yet |" in page
+    best = "mentornet-pd 60.0 (60.0–60.0), DD 75.0 (75.0–75.0)"
+    assert f"| at 0.2: DD is the best of the paper's methods | {best} | yes |" in page
+    assert "full-model + 3 ≤ DD |  | not run yet |" in page
     assert "### 0.4: 36.0 % of the labels are wrong" in page
     assert "cells of that table" not in page  # all are there
-    assert "| elr | 0.2 | **a=1 30.0**, a=1 30.0 | 3.0 |" in page
+    assert "| spade | 0.2 | **a=1 30.0**, a=1 30.0 | 3.0 |" in page
+    assert "| elr | 80.0 (80.0–80.0) | 81.0 | 1.0 † | 3 | 75 % |" in page
+    assert "| elr | early-learning regularisation, λ = 3 |" in page
     assert "This.\n" in page

@@ -62,7 +62,7 @@ class Compare:
         if self.table == "table6":
             raise MentorNetError(f"{self.folder} has no {TABLE6}, which reproduce table6 writes")
         if self.table is not None:
-            pick(TABLES, self.table, "table")
+            pick({**TABLES, "table6": None}, self.table, "table")
         printed = 0
         for name in [self.table] if self.table else TABLES:
             scales: tuple[Scale, ...] = ("small", "paper") if name in PAPER_TABLES else ("small",)

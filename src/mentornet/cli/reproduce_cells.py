@@ -116,7 +116,7 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
             board.entries = compare(table, results, seeds)
     if table.note:
         console.print(Text(table.note, style="dim"))
-    path = out / "failed.txt"
+    path = out / f"failed-{table.name}.txt"
     if board.failed:
         write_text(path, "".join(f"{key}: {error}\n\n" for key, error in board.failed.values()))
         reasons = sorted({error.splitlines()[0] for _, error in board.failed.values()})
@@ -180,7 +180,9 @@ def show_plan(table: Table, out: Path, seeds: int | None, engine: Engine) -> Non
         console.print("nothing is missing", markup=False)
         return
     clock, total = Clock(), 0.0
-    view = Shown(title=f"{len(missing)} runs", box=box.SIMPLE_HEAD, pad_edge=False)
+    view = Shown(
+        title=f"{len(missing)} run{'s' * (len(missing) > 1)}", box=box.SIMPLE_HEAD, pad_edge=False
+    )
     view.add_column("run", overflow="fold")
     view.add_column("tuned over", justify="right")
     view.add_column("about", justify="right", no_wrap=True)
@@ -196,9 +198,10 @@ def show_plan(table: Table, out: Path, seeds: int | None, engine: Engine) -> Non
             total += minutes
             view.add_row(run.key, f"{len(tuning.candidates)}" if tuning else "", _duration(minutes))
     console.print(view)
+    jobs = min(engine.jobs, len(missing))
+    beside = f", {_duration(total / jobs)} with --jobs {jobs} if there is a core for each"
     console.print(
-        f"about {_duration(total)} one after the other, {_duration(total / engine.jobs)} with "
-        f"--jobs {engine.jobs} if there is a core for each; timed on one thread",
+        f"about {_duration(total)} one after the other{beside * (jobs > 1)}; timed on one thread",
         markup=False,
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from mentornet.config import MachineConfig, Precision, TrainConfig, changed
@@ -137,6 +137,7 @@ class Table:
         cells: in the order they are shown, and run.
         note: what a reader has to know.
         seeds: how many of each cell, unless the cell says otherwise.
+        about: what a row is, and what it knows, where its name does not say so.
     """
 
     name: str
@@ -144,6 +145,7 @@ class Table:
     cells: tuple[Cell, ...]
     note: str = ""
     seeds: int = 1
+    about: Mapping[str, str] = field(default_factory=dict)
 
     def seeds_of(self, cell: Cell, asked: int | None = None) -> int:
         """How many seeds that cell takes."""
@@ -192,22 +194,29 @@ def with_settings(config: TrainConfig, words: Iterable[str]) -> TrainConfig:
 def select(table: Table, only: Iterable[str]) -> Table:
     """The part of the table that words like `row=mentornet-*` and `column=0.4` ask for.
 
-    Several words for rows add up, and so do several for columns; `*` stands for anything.
+    Several words for rows add up, and so do several for columns; `*` stands for anything, but in
+    a word that is a name as it is.
     """
     asked: dict[str, list[str]] = {"row": [], "column": []}
+    names_as_they_are = {*table.rows, *table.columns}
     for word in only:
         kind, equals, pattern = word.partition("=")
         if kind not in asked or not equals:
             raise MentorNetError(f"--only takes row=… or column=…, got {word!r}")
         names = table.rows if kind == "row" else table.columns
-        if not fnmatch.filter(names, pattern):
+        if pattern not in names and not fnmatch.filter(names, pattern):
             raise MentorNetError(
                 f"{table.name} has no {kind} {pattern!r}; there are {', '.join(names)}"
             )
         asked[kind].append(pattern)
 
     def wanted(name: str, patterns: list[str]) -> bool:
-        return not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+        open_ones = [pattern for pattern in patterns if pattern not in names_as_they_are]
+        return (
+            not patterns
+            or name in patterns
+            or any(fnmatch.fnmatchcase(name, pattern) for pattern in open_ones)
+        )
 
     cells = tuple(
         cell

@@ -19,6 +19,7 @@ __all__ = [
     "markdown",
     "number",
     "paper_number",
+    "precision_of",
 ]
 
 
@@ -29,16 +30,20 @@ class Entry:
     Attributes:
         cell: which.
         values: what the cell reads, a seed each.
+        seeds: which those are, counted from 0.
         best: the accuracies of the best epochs.
         minutes: what the runs took.
         wrong: the share of their labels that are really wrong, where that is known.
+        full_precision: whether any of them was made in float32, not in bf16.
     """
 
     cell: Cell
     values: tuple[float, ...] = ()
+    seeds: tuple[int, ...] = ()
     best: tuple[float, ...] = ()
     minutes: tuple[float, ...] = ()
     wrong: tuple[float, ...] = ()
+    full_precision: bool = False
 
     @property
     def mean(self) -> float | None:
@@ -59,19 +64,26 @@ def compare(table: Table, results: Results, seeds: int | None = None) -> Entries
     """
     found = {}
     for cell in table.cells:
-        made = []
-        for seed in range(max(table.seeds_of(cell, seeds), 1)):
-            result = results.find(cell.run.with_seed(cell.run.config.seed + seed))
-            if result is not None:
-                made.append(result)
+        looked = {
+            seed: results.find(cell.run.with_seed(cell.run.config.seed + seed))
+            for seed in range(max(table.seeds_of(cell, seeds), 1))
+        }
+        made = [result for result in looked.values() if result is not None]
         found[cell.row, cell.column] = Entry(
             cell,
             tuple(_read(cell, result) for result in made),
+            tuple(seed for seed, result in looked.items() if result is not None),
             tuple(float(result["run"]["accuracy_best"]) for result in made),
             tuple(float(result["run"]["seconds"]) / 60 for result in made),
             tuple(rate for result in made if (rate := result["run"]["noise_rate_actual"])),
+            any(precision_of(result) == "float32" for result in made),
         )
     return found
+
+
+def precision_of(result: Mapping[str, Any]) -> str:
+    """The number format of a run, from its config."""
+    return "bf16" if 'precision = "bf16"' in result.get("config", "") else "float32"
 
 
 def _read(cell: Cell, result: Mapping[str, Any]) -> float:
@@ -129,7 +141,8 @@ def markdown(table: Table, entries: Entries) -> str:
                 continue
             cells = [
                 row, number(entry), f"{100 * statistics.fmean(entry.best):.1f}",
-                f"{statistics.fmean(entry.minutes):.1f}", f"{len(entry.values)}",
+                f"{statistics.fmean(entry.minutes):.1f}{' †' * entry.full_precision}",
+                f"{len(entry.values)}",
             ]  # fmt: skip
             cells += [paper_number(entry.cell)] if has_paper else []
             if has_gap:

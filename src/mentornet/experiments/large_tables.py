@@ -183,7 +183,9 @@ def _webvision(method: str, config: TrainConfig) -> Run:
         return Run(
             replace(config, labels=labels, method=MethodConfig("mentornet-dd", AS_IN_THE_PAPER))
         )
-    candidates = {"reed-soft": ("beta", 0.8, 0.95), "self-paced": ("percentile", 0.6, 0.75)}
+    candidates = {
+        "reed-soft": ("beta", 0.7, 0.8, 0.9, 0.95), "self-paced": ("percentile", 0.5, 0.6, 0.75),
+    }  # fmt: skip
     if method not in candidates:
         return Run(config)
     key, *values = candidates[method]

@@ -18,7 +18,7 @@ TABLE6 = "table6.json"
 FORMAT = 1
 """Of the files; another number means another version of mentornet."""
 
-_NEEDED = ("digest", "run", "tried", "conditions")
+_NEEDED = ("digest", "run", "train_accuracy", "curve", "tried", "conditions")
 _OF_RUN = ("seed", "accuracy_last", "accuracy_best", "seconds", "noise_rate_actual")
 
 
@@ -62,6 +62,11 @@ class Results:
             if path.name != TABLE6:
                 yield self._read(path)
 
+    def named(self, start: str) -> Iterator[dict[str, Any]]:
+        """Those whose file name starts so."""
+        for path in sorted(self.folder.glob(f"{start}*.json")):
+            yield self._read(path)
+
     def most_seeds(self) -> int:
         """How many seeds there may be of a run: one more than the largest."""
         return max((int(found["run"]["seed"]) for found in self.every()), default=0) + 1
@@ -82,10 +87,17 @@ class Results:
                 "choose another --out, or move it away"
             )
         missing = [name for name in _NEEDED if name not in found]
-        missing += [f"run.{name}" for name in _OF_RUN if name not in found.get("run", ())]
+        of_run = found.get("run")
+        known = of_run if isinstance(of_run, dict) else {}
+        missing += [f"run.{name}" for name in _OF_RUN if name not in known]
         if missing:
             raise MentorNetError(
                 f"{path} has no {missing[0]}: it was edited, or written by another mentornet; move "
+                "it away, and the run is made again"
+            )
+        if not path.stem.endswith(f"-{found['digest']}"):
+            raise MentorNetError(
+                f"{path} holds the result of another run, {found['digest']}: it was renamed; move "
                 "it away, and the run is made again"
             )
         return found

@@ -8,7 +8,8 @@ from typing import Any
 
 from mentornet.experiments.benchmark import benchmark, full_size, human, transfer
 from mentornet.experiments.cells import Table
-from mentornet.experiments.comparison import compare, markdown
+from mentornet.experiments.comparison import compare, markdown, precision_of
+from mentornet.experiments.findings import render_findings
 from mentornet.experiments.paper_tables import SMALL_TRIAL
 from mentornet.experiments.results import Results
 from mentornet.experiments.verdicts import verdicts, wins_and_losses
@@ -16,7 +17,7 @@ from mentornet.experiments.verdicts import verdicts, wins_and_losses
 __all__ = ["FINDINGS", "PICTURE", "render_results"]
 
 FINDINGS = "findings.md"
-"""Beside the results: what we make of them, in words."""
+"""Beside the results: what we make of them, in words, with numbers that are looked up."""
 
 PICTURE = "images/benchmark.png"
 """Beside the page: the table of all methods as `draw_benchmark` draws it."""
@@ -27,25 +28,33 @@ Made by `make results` from the files in `results/benchmark`; every number of th
 them, with config, seed, commit and machine. `make benchmark` makes the runs, and goes on where it
 was stopped; `mentornet reproduce NAME --out results/benchmark` makes one table.
 
-How to read it: accuracy on clean test images in percent, **last epoch first**, with the range over
-the seeds in brackets, then the best epoch of every fourth, which nobody without clean test labels
-could have picked (early stopping picks among all, by noisy labels). Uniform noise replaces a label
-by any class, the true one included (the paper's definition), so of a fraction p only p (1 − 1/K) of
-the labels are wrong, as each heading says; symmetric noise, as others define it, would make it p.
-Within a table, student, images and steps are the same but for what a row is about: early stopping
-and trials of tuning go without a tenth of the images; `full-model tuned` chooses its epochs and
-weight decay; co-teaching trains two students, cleanlab-prune five (four of them half as long), and
-MentorMix and mixup look at each batch twice. `full-model` is plain training with the same schedule,
-augmentation and weight decay; `oracle` knows which labels are right, and gives the others weight 0
-in the same batches: the limit of what weights can do. cleanlab-prune does so with what it leaves
-out. Under "last epoch", early stopping has the epoch that it chose. "gap closed" is (method −
-full-model) / (oracle − full-model) of that column. n is how many seeds. Minutes are of one thread,
-often beside another run, without tuning.
+How to read it:
+
+- Accuracy is on clean test images, in percent. **Last epoch first**, with the range over n seeds in
+  brackets; then the best epoch of every fourth, which nobody without clean test labels could have
+  picked. (Early stopping picks among all epochs, by noisy labels; what it picked stands under "last
+  epoch".)
+- Uniform noise replaces a label by any class, the true one included (the paper's definition), so
+  of a fraction p only p (1 − 1/K) of the labels are wrong, as each heading says; symmetric noise,
+  as others define it, would make it p.
+- "gap closed" is (method − full-model) / (oracle − full-model), of the means. The oracle knows
+  which labels are right, and is the limit of what weights can do; but methods that are taught the
+  right labels of verified samples know labels that it does not.
+- Within a table, student, images and steps are the same, but for what a row is about: early
+  stopping and trials of tuning go without a tenth of the images; co-teaching trains two students,
+  cleanlab-prune five; MentorMix and mixup look at each batch twice.
+- Minutes are of one thread, beside another run, without tuning; runs in float32 are marked †, the
+  others are in bf16, which is faster. They were made on different machines, see the end.
 """
 
+_CLAIMS = (
+    "PD and DD are the rows `mentornet-pd` and `mentornet-dd` of the table below: ours, not the "
+    "paper's in every setting. DD's settings were chosen with the first seed, on test images."
+)
 _STANDS = (
-    "mentornet-dd among all of 10,000 images, last epochs, the oracle aside. Where no n is given it"
-    " is one seed, and differences of a point may be chance:"
+    "mentornet-dd beside all others on 10,000 images, last epochs, in points; the oracle aside. "
+    "Level is what differs by less than half a point. Where no n is given it is one seed, and "
+    "a point may be chance:"
 )
 
 
@@ -60,6 +69,8 @@ def render_results(results: Results) -> str:
         parts.append(f"## {table.title}\n\n`mentornet reproduce {table.name}`\n")
         if table.note:
             parts.append(table.note + "\n")
+        if table.about:
+            parts.append(_about(table))
         if make is benchmark:
             parts.append(f"![Last and best epoch of every method, a panel a fraction]({PICTURE})\n")
         tuned = _tuned(table, results)
@@ -69,7 +80,7 @@ def render_results(results: Results) -> str:
     parts.insert(1, _verdicts(results))
     findings = results.folder / FINDINGS
     if findings.is_file():
-        parts.append(findings.read_text(encoding="utf-8"))
+        parts.append(render_findings(findings.read_text(encoding="utf-8"), results))
     parts.append(_conditions(results))
     return "\n".join(parts)
 
@@ -77,7 +88,14 @@ def render_results(results: Results) -> str:
 def _verdicts(results: Results) -> str:
     """What was to be shown, and where DD stands among all."""
     told = {True: "yes", False: "**no**", None: "not run yet"}
-    lines = ["## What was to be shown", "", "| claim | found | holds |", "|---|---|---|"]
+    lines = [
+        "## What was to be shown",
+        "",
+        _CLAIMS,
+        "",
+        "| claim | found | holds |",
+        "|---|---|---|",
+    ]
     lines += [
         f"| {verdict.claim} | {verdict.found} | {told[verdict.holds]} |"
         for verdict in verdicts(results)
@@ -91,6 +109,12 @@ def _verdicts(results: Results) -> str:
     if done < len(entries):
         lines += ["", f"{done} of the {len(entries)} cells of that table have been run so far."]
     return "\n".join(lines) + "\n"
+
+
+def _about(table: Table) -> str:
+    """What the rows are."""
+    lines = [f"| {row} | {table.about[row]} |" for row in table.rows if row in table.about]
+    return "\n".join(["| row | what it is |", "|---|---|", *lines]) + "\n"
 
 
 def _tuned(table: Table, results: Results) -> str:
@@ -112,7 +136,10 @@ def _tuned(table: Table, results: Results) -> str:
     exception = ", of `full-model tuned` of full length" if "full-model tuned" in table.rows else ""
     head = (
         "Tuned on a tenth of the images with the labels they were given (accuracy on those), in "
-        f"trials of {SMALL_TRIAL} epochs{exception}; in bold what was taken:\n\n"
+        f"trials of {SMALL_TRIAL} epochs{exception}; in bold what was taken. Chance moves such an "
+        "accuracy, of a thousand labels, by a point or two, and where p of the labels are noise, "
+        "each point is 1 / (1 − p) on clean ones: at 0.8 it is five, and little more than chance "
+        "decides.\n\n"
     )
     heads = "| method | noise | tried | minutes |\n|---|---|---|---|\n"
     return head + heads + "\n".join(lines) + "\n"
@@ -123,14 +150,11 @@ def _conditions(results: Results) -> str:
     machines: Counter[str] = Counter()
     for found in results.every():
         under = [found["conditions"], *found.get("went_on_under", ())]
-        machines[f"{', then '.join(map(_named, under))}, {_precision(found)}"] += 1
-    lines = [f"- {count} runs: {name}" for name, count in sorted(machines.items())]
+        machines[f"{', then '.join(map(_named, under))}, {precision_of(found)}"] += 1
+    lines = [
+        f"- {count} run{'s' * (count > 1)}: {name}" for name, count in sorted(machines.items())
+    ]
     return "## Conditions\n\n" + "\n".join(lines) + "\n"
-
-
-def _precision(found: Mapping[str, Any]) -> str:
-    """The number format of a run, from its config."""
-    return "bf16" if 'precision = "bf16"' in found.get("config", "") else "float32"
 
 
 def _named(about: Mapping[str, Any]) -> str:

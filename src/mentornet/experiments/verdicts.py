@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mentornet.experiments.benchmark import benchmark, human, transfer
 from mentornet.experiments.cells import Table
-from mentornet.experiments.comparison import Entries, compare, count, gap_closed
+from mentornet.experiments.comparison import Entries, compare, count, gap_closed, number
 from mentornet.experiments.paper_tables import NOISES, ROWS
 from mentornet.experiments.results import Results
 
@@ -17,6 +17,8 @@ __all__ = ["Verdict", "verdicts", "wins_and_losses"]
 _DD, _PD, _PLAIN = "mentornet-dd", "mentornet-pd", "full-model"
 _PAPERS = tuple(name for name in ROWS if name not in (_DD, "mentornet-auto", "oracle"))
 _GAP, _TRANSFERRED = 0.6, 0.03
+_LEVEL = 0.005
+"""Below this difference two methods are called level."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Verdict:
 
     Attributes:
         claim: in words.
-        found: the numbers, in percent; empty if the runs are not there yet.
+        found: the numbers, in percent, with their range; empty if the runs are not there yet.
         holds: whether it does; None if nobody knows yet.
     """
 
@@ -38,56 +40,72 @@ def verdicts(results: Results) -> list[Verdict]:
     """Every claim, last epochs if it says nothing else."""
     found = [*_of_benchmark(compare(benchmark("small"), results))]
     moved = compare(transfer("small"), results)
-    found.append(
-        _difference("a mentor from CIFAR-10 on CIFAR-100 at 0.4: DD ≥ full-model + 3",
-                    moved, "0.4", _TRANSFERRED)
-    )  # fmt: skip
+    claim = "a mentor from CIFAR-10 on CIFAR-100 at 0.4: full-model + 3 ≤ DD"
+    plain, ours = moved[_PLAIN, "0.4"], moved[_DD, "0.4"]
+    if ours.mean is None or plain.mean is None:
+        found.append(Verdict(claim))
+    else:
+        holds = ours.mean - plain.mean >= _TRANSFERRED
+        found.append(Verdict(claim, f"{number(plain)}, {number(ours)}", holds))
     people = compare(human("small"), results)
     for column in human("small").columns:
-        claim = f"labels by people, {column}: DD's last epoch ≥ full-model's best"
-        ours, plain = people[_DD, column].mean, people[_PLAIN, column].best
-        if ours is None or not plain:
+        claim = f"labels by people, {column}: full-model's best epoch ≤ DD's last"
+        plain, ours = people[_PLAIN, column], people[_DD, column]
+        if ours.mean is None or not plain.best:
             found.append(Verdict(claim))
         else:
-            best = statistics.fmean(plain)
-            found.append(Verdict(claim, f"{100 * ours:.1f}, {100 * best:.1f}", ours >= best))
+            best = statistics.fmean(plain.best)
+            found.append(Verdict(claim, f"{100 * best:.1f}, {number(ours)}", ours.mean >= best))
     return found
 
 
 def _of_benchmark(entries: Entries) -> Iterator[Verdict]:
-    yield _order("at 0.4: full-model < PD < DD", entries, "0.4")
-    yield _order("the same with PD and DD as in the paper", entries, "0.4", " paper")
+    plain_pd_dd = (_PLAIN, _PD, _DD)
+    yield _order("at 0.4: full-model < PD < DD", entries, "0.4", plain_pd_dd)
+    papers = (_PLAIN, f"{_PD} paper", f"{_DD} paper")
+    yield _order("the same with PD and DD as in the paper", entries, "0.4", papers)
+    later = _without_first_seed(entries)
+    for noise in NOISES:
+        claim = f"at {noise}: PD < DD, without the first seed"
+        yield _order(claim, later, noise, (_PD, _DD))
     for noise in NOISES:
         claim = f"at {noise}: DD is the best of the paper's methods"
         others = {row: entries[row, noise].mean for row in _PAPERS}
-        ours = entries[_DD, noise].mean
+        ours = entries[_DD, noise]
         rivals = [mean for mean in others.values() if mean is not None]
-        if ours is None or len(rivals) < len(others):
+        if ours.mean is None or len(rivals) < len(others):
             yield Verdict(claim)
             continue
         best = max(rivals)
         name = next(row for row, mean in others.items() if mean == best)
-        yield Verdict(claim, f"{100 * ours:.1f}, {name} {100 * best:.1f}", ours > best)
+        found = f"{name} {number(entries[name, noise])}, DD {number(ours)}"
+        yield Verdict(claim, found, ours.mean > best)
     for noise in NOISES:
         claim = f"at {noise}: DD closes at least 60 % of the gap to the oracle"
         gap = gap_closed(entries, _DD, noise)
         yield Verdict(claim) if gap is None else Verdict(claim, f"{100 * gap:.0f} %", gap >= _GAP)
 
 
-def _order(claim: str, entries: Entries, column: str, variant: str = "") -> Verdict:
-    means = [entries[row, column].mean for row in (_PLAIN, f"{_PD}{variant}", f"{_DD}{variant}")]
+def _without_first_seed(entries: Entries) -> Entries:
+    """Of the seeds with which nothing was chosen."""
+    return {
+        key: replace(
+            entry, values=tuple(
+                value for seed, value in zip(entry.seeds, entry.values, strict=True) if seed
+            ),
+        )
+        for key, entry in entries.items()
+    }  # fmt: skip
+
+
+def _order(claim: str, entries: Entries, column: str, rows: tuple[str, ...]) -> Verdict:
+    """Whether the last epochs of these rows rise."""
+    means = [entries[row, column].mean for row in rows]
     known = [mean for mean in means if mean is not None]
     if len(known) < len(means):
         return Verdict(claim)
-    found = ", ".join(f"{100 * mean:.1f}" for mean in known)
-    return Verdict(claim, found, known[0] < known[1] < known[2])
-
-
-def _difference(claim: str, entries: Entries, column: str, least: float) -> Verdict:
-    ours, plain = entries[_DD, column].mean, entries[_PLAIN, column].mean
-    if ours is None or plain is None:
-        return Verdict(claim)
-    return Verdict(claim, f"{100 * ours:.1f}, {100 * plain:.1f}", ours - plain >= least)
+    found = ", ".join(number(entries[row, column]) for row in rows)
+    return Verdict(claim, found, known == sorted(set(known)))
 
 
 def wins_and_losses(table: Table, entries: Entries, row: str = _DD) -> str:
@@ -97,15 +115,16 @@ def wins_and_losses(table: Table, entries: Entries, row: str = _DD) -> str:
         ours = entries[row, column].mean
         if ours is None:
             continue
-        sides: dict[bool, list[str]] = {True: [], False: []}
+        sides: dict[str, list[str]] = {"ahead of": [], "level with": [], "behind": []}
         for name in table.rows:
             entry = entries.get((name, column))
-            if name in (row, "oracle") or entry is None:
+            if name in (row, "oracle") or entry is None or entry.mean is None:
                 continue
-            if entry.mean is not None:
-                about = [f"{100 * (entry.mean - ours):+.1f}", count(entry)]
-                sides[entry.mean < ours].append(f"{name} ({', '.join(filter(None, about))})")
-        above, below = (", ".join(sides[beaten]) or "none" for beaten in (True, False))
+            lead = ours - entry.mean
+            side = "level with" if abs(lead) < _LEVEL else "ahead of" if lead > 0 else "behind"
+            about = filter(None, [f"{100 * abs(lead):.1f}", count(entry)])
+            sides[side].append(f"{name} ({', '.join(about)})")
         seeds = count(entries[row, column])
-        lines.append(f"- {column}{seeds and f' ({seeds})'}: above {above}; below {below}.")
+        said = "; ".join(f"{side} {', '.join(names)}" for side, names in sides.items() if names)
+        lines.append(f"- {column}{seeds and f' ({seeds})'}: {said}.")
     return "\n".join(lines)

@@ -1,0 +1,114 @@
+"""What we make of the results, in words: each number in them is looked up when the page is made.
+
+The text is a Jinja template. `{{ last("elr", "0.4", seed=0) }}` becomes the accuracy of that run at
+its last epoch; a number whose run is not there reads "(not run yet)".
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, TemplateError
+
+from mentornet.errors import MentorNetError
+from mentornet.experiments.benchmark import benchmark, full_size, human, transfer
+from mentornet.experiments.cells import Cell
+from mentornet.experiments.comparison import compare, gap_closed
+from mentornet.experiments.results import Results
+
+__all__ = ["UNKNOWN", "render_findings"]
+
+UNKNOWN = "(not run yet)"
+_TABLES = {
+    table.name: table
+    for table in (benchmark("small"), full_size("small"), transfer("small"), human("small"))
+}
+_SHARES: dict[str, Callable[[Cell, Mapping[str, Any]], float]] = {
+    "last": lambda cell, result: result["run"][cell.reads],
+    "best": lambda cell, result: result["run"]["accuracy_best"],  # noqa: ARG005
+    "fitted": lambda cell, result: result["train_accuracy"],  # noqa: ARG005
+    "right": lambda cell, result: 1 - result["run"]["noise_rate_actual"],  # noqa: ARG005
+}
+"""The accuracy of the last epoch and of the best; of how many training samples the student predicts
+the given label at the end; how many of the given labels are right."""
+
+
+def render_findings(text: str, results: Results) -> str:
+    """The text with its numbers, accuracies and shares in percent.
+
+    Args:
+        text: a template, which may call `last`, `best`, `fitted`, `right`, and what `_Numbers` has.
+        results: where the numbers are.
+    """
+    numbers = _Numbers(results)
+    jinja = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    called = {name: partial(numbers.share, name) for name in _SHARES} | {
+        "curve": numbers.curve, "tried": numbers.tried, "gap": numbers.gap,
+        "earlier": numbers.earlier,
+    }  # fmt: skip
+    try:
+        return jinja.from_string(text).render(called)
+    except TemplateError as error:
+        raise MentorNetError(f"the findings cannot be read: {error}") from None
+
+
+class _Numbers:
+    def __init__(self, results: Results) -> None:
+        self.results = results
+
+    def share(
+        self, name: str, row: str, column: str, seed: int | None = None, table: str = "benchmark"
+    ) -> str:
+        """One of `_SHARES`, with that seed or as the mean of all there are."""
+        cell = _cell(table, row, column)
+        found = self._found(cell, seed)
+        if not found:
+            return UNKNOWN
+        return _percent(statistics.fmean(_SHARES[name](cell, result) for result in found))
+
+    def curve(
+        self, row: str, column: str, name: str, epoch: int, seed: int = 0, table: str = "benchmark"
+    ) -> str:
+        """A figure of the curve, such as `mean_weight`, after that epoch."""
+        found = self._found(_cell(table, row, column), seed)
+        return f"{found[0]['curve'][name][epoch - 1]:.2f}" if found else UNKNOWN
+
+    def tried(self, row: str, column: str, settings: str, table: str = "benchmark") -> str:
+        """What a trial of tuning came to on the labels held out."""
+        found = self._found(_cell(table, row, column), 0)
+        if not found:
+            return UNKNOWN
+        for trial in found[0]["tried"] or ():
+            if " ".join(trial["set"]) == settings:
+                return _percent(trial["validation_accuracy"])
+        raise MentorNetError(f"the findings name {settings}, which was not tried for {row}")
+
+    def gap(self, row: str, column: str, table: str = "benchmark") -> str:
+        """The share of the gap to the oracle that a method closes."""
+        closed = gap_closed(compare(_TABLES[table], self.results), row, column)
+        return UNKNOWN if closed is None else f"{100 * closed:.0f}"
+
+    def earlier(self, folder: str, row: str, column: str) -> str:
+        """The last epoch of a run of an earlier protocol, kept in a folder beside the results."""
+        run = _cell("benchmark", row, column).run
+        found = [*Results(self.results.folder / folder).named(run.key.removesuffix(run.digest))]
+        return _percent(found[0]["run"]["accuracy_last"]) if len(found) == 1 else UNKNOWN
+
+    def _found(self, cell: Cell, seed: int | None) -> list[dict[str, Any]]:
+        seeds = range(cell.seeds or 1) if seed is None else [seed]
+        looked = (self.results.find(cell.run.with_seed(seed)) for seed in seeds)
+        return [result for result in looked if result is not None]
+
+
+def _cell(table: str, row: str, column: str) -> Cell:
+    for cell in _TABLES[table].cells:
+        if (cell.row, cell.column) == (row, column):
+            return cell
+    raise MentorNetError(f"the findings name a cell that {table} has not: {row}, {column}")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
