@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,33 @@ def test_the_table_of_accuracies(file: str) -> None:
 
 def test_the_table_of_tables() -> None:
     assert tables_markdown(read_json(TABLES)["runs"]).strip() in block("docs/drop_in.md", "tables")
+
+
+def test_what_the_words_say_of_the_drop_in() -> None:
+    (run,) = [run for run in runs() if (run["data"], run["noise"]) == ("cifar10", "uniform:0.6")]
+    without, wrong = 100 * run["noise_rate_without_index"], 100 * run["noise_rate_actual"]
+    text = (ROOT / "docs/drop_in.md").read_text().replace("\n", " ")
+    assert f"{without:.1f} % where {wrong:.1f} % of CIFAR-10's labels are" in text
+
+
+def test_what_the_words_say_of_the_demo() -> None:
+    demo = read_json(ROOT / "results/demo/demo.json")
+    wrong = statistics.fmean(run["noise_rate_actual"] for run in demo["results"])
+    words = block("README.md", "demo").replace("\n", " ")
+    assert f"{100 * wrong:.0f} % are really wrong" in words
+    assert f"was given {demo['verified']} verified samples" in words
+
+
+def test_what_the_words_say_of_the_audits_leads() -> None:
+    lead = {}
+    for result in audit_results():
+        ours = result["ours"]["average_precision"]
+        rivals = ("area under the margin", "cleanlab, same run", "cleanlab margin, same run")
+        best = max(result[name]["average_precision"] for name in rivals)
+        lead[result["case"]] = f"{100 * (ours - best):.2f}"
+    uniform, asymmetric = (lead[f"cifar10-{noise}-0.4"] for noise in ("uniform", "asymmetric"))
+    words = block("docs/audit.md", "audit").replace("\n", " ")
+    assert f"small leads ({uniform} on uniform, {asymmetric} on asymmetric noise)" in words
 
 
 def last(data: str, noise: str, criterion: str) -> float:
