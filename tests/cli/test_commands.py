@@ -124,6 +124,13 @@ def test_reproduce_table6(
     words = ["reproduce", "table6"]
     assert main([*words, "--dry-run", "--out", str(tmp_path)]) == 0
     assert "128 fits, about " in capsys.readouterr().out
+    one = ["--only", "row=linear", "column=mlp", "--out", str(tmp_path)]
+    assert main([*words, *one, "--list"]) == 0
+    assert capsys.readouterr().out.count("0 of 4") == 1
+    assert main([*words, *one]) == 0
+    assert "4 of 4 fits" in capsys.readouterr().out
+    assert len(list((tmp_path / "runs").iterdir())) == 4
+    assert not (tmp_path / "table6.json").exists()  # it is not whole
     assert main([*words, "--out", str(tmp_path)]) == 0
     table = json.loads((tmp_path / "table6.json").read_text())
     assert len(table["cells"]) == 32
@@ -141,6 +148,9 @@ def test_reproduce_table6(
     assert {path: path.stat().st_mtime_ns for path in runs} == runs  # nothing ran twice
     assert main([*words, "--seeds", "3", "--out", str(tmp_path)]) == 2
     assert "holds a table with repeats = 2, not 3" in capsys.readouterr().err
+    (tmp_path / "table6.json").unlink()
+    assert main([*words, "--out", str(tmp_path)]) == 2
+    assert "has a README.md already" in capsys.readouterr().err
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -182,8 +192,8 @@ MISTAKES = [
     (["reproduce", "tabel2"], "unknown table or figure 'tabel2'; did you mean 'table2'?"),
     (["reproduce", "table2", "--only", "row=nobody"], "table2 has no row 'nobody'"),
     (["reproduce", "table2", "--address", "auto"], "--address is for --engine ray"),
-    (["reproduce", "fig-errors", "--list"], "fig-errors is made whole"),
-    (["reproduce", "table6", "--only", "row=linear"], "table6 is made whole"),
+    (["reproduce", "fig-errors", "--list"], "fig-errors is made on this machine"),
+    (["reproduce", "table6", "--only", "row=nobody"], "table6 has no row 'nobody'"),
     (["compare", "nowhere"], "nowhere has no results"),
 ]
 

@@ -76,7 +76,7 @@ def test_the_number_format_is_asked_for_and_written_down(
     assert len(list(tmp_path.glob("*.json"))) == 1
     capsys.readouterr()
     assert main(["reproduce", "table6", "--precision", "bf16", "--out", f"{tmp_path}"]) == 2
-    assert "leave out --only, --engine and --precision" in capsys.readouterr().err
+    assert "leave out --engine and --precision" in capsys.readouterr().err
 
 
 def test_a_cell_without_data_is_named_and_the_exit_code_is_not_0(
@@ -154,7 +154,8 @@ def test_compare_shows_table_6(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_figure_whose_run_is_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = find_table("table2", "small").cells[-2].run  # DD on CIFAR-10 at 0.4
     figures = dict.fromkeys(("accuracy_last", "accuracy_best", "seconds", "noise_rate_actual"), 0.5)
-    Results(tmp_path).write(run, {"run": {"seed": 0, **figures}, "tried": None, "conditions": {}})
+    rest = {"train_accuracy": 0.5, "curve": {}, "tried": None, "conditions": {}}
+    Results(tmp_path).write(run, {"run": {"seed": 0, **figures}, **rest})
     assert main(["reproduce", "fig-curricula", "--out", f"{tmp_path}"]) == 2
     assert "is there, but not the run itself with the mentors" in capsys.readouterr().err
 

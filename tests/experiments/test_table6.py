@@ -58,8 +58,7 @@ def test_the_best_rate_is_chosen_on_the_first_repeat(
             yield job, {"mse": mse, "seconds": 1.0, "curve": {"epoch": [1.0], "mse": [mse]}}
 
     monkeypatch.setattr("mentornet.experiments.table6.run_missing", pretend)
-    monkeypatch.setattr("mentornet.experiments.table6.cells", lambda: [Cell("focal", "mlp")])
-    cell = run_table6(Table6(repeats=3), tmp_path)["cells"][0]
+    cell = run_table6(Table6(repeats=3), tmp_path, only=["row=focal", "column=mlp"])["cells"][0]
     assert ran == [(0.01, 0), (0.03, 0), (0.1, 0), (0.03, 1), (0.03, 2)]
     assert cell["values"] == [1.0, 2.0, 3.0]
     assert (cell["mean"], cell["n"], cell["learning_rate"]) == (2.0, 3, 0.03)

@@ -86,11 +86,11 @@ class Reproduce:
         console = Console(highlight=False, markup=False)
         if self.what in ("table6", *FIGURES):
             shows = self.list or self.dry_run
-            asked = self.only or self.engine != "local" or self.precision != "auto"
-            if asked or (shows and self.what != "table6"):
-                more = "" if self.what == "table6" else "--list, --dry-run, "
+            asked = self.engine != "local" or self.precision != "auto"
+            if asked or ((shows or self.only) and self.what != "table6"):
+                more = "" if self.what == "table6" else "--list, --dry-run, --only, "
                 raise MentorNetError(
-                    f"{self.what} is made whole, on this machine: leave out {more}--only, --engine "
+                    f"{self.what} is made on this machine, in float32: leave out {more}--engine "
                     "and --precision"
                 )
             if self.seeds is not None and self.what != "table6":
@@ -117,13 +117,15 @@ class Reproduce:
 
     def _show_table6(self, out: Path) -> None:
         if self.list:
-            list_table6(out, self.scale, self.seeds)
+            list_table6(out, self.scale, self.seeds, self.only)
         else:
-            plan_table6(out, self.scale, self.seeds, self.jobs)
+            plan_table6(out, self.scale, self.seeds, self.jobs, self.only)
 
     def _whole(self, out: Path) -> Written:
         if self.what == "table6":
-            return reproduce_table6(out, self.scale, seeds=self.seeds, jobs=self.jobs)
+            return reproduce_table6(
+                out, self.scale, seeds=self.seeds, jobs=self.jobs, only=self.only
+            )
         from mentornet.cli.reproduce_figure import reproduce_figure
 
         return reproduce_figure(self.what, out, self.scale, jobs=self.jobs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -33,7 +34,9 @@ __all__ = ["SMALL", "list_table6", "plan_table6", "reproduce_table6"]
 SMALL = Table6(repeats=2, samples=30_000, steps=500)
 
 
-def reproduce_table6(out: Path, scale: Scale, *, seeds: int | None, jobs: int) -> list[Path]:
+def reproduce_table6(
+    out: Path, scale: Scale, *, seeds: int | None, jobs: int, only: Sequence[str] = ()
+) -> list[Path]:
     """Run what is missing, show the table as it fills in, and say what was written.
 
     Args:
@@ -41,6 +44,7 @@ def reproduce_table6(out: Path, scale: Scale, *, seeds: int | None, jobs: int) -
         scale: paper, or small.
         seeds: repeats of each cell, in place of the scale's own.
         jobs: runs side by side, a thread each.
+        only: which cells; the table and its figures are written when all are there.
     """
     from mentornet.experiments.style import save
     from mentornet.experiments.table6_figures import draw_architectures, draw_objectives
@@ -48,14 +52,18 @@ def reproduce_table6(out: Path, scale: Scale, *, seeds: int | None, jobs: int) -
 
     table = _table(scale, seeds)
     _check_out(out, table)
+    cells(only)  # says so at once if there is no such cell
     console, started = Console(highlight=False), time.monotonic()
     with Live(console=console, refresh_per_second=2) as live:
         result = run_table6(
             table,
             out / "runs",
+            only=only,
             processes=jobs,
             on_progress=lambda progress: live.update(_view(progress, started)),
         )
+    if len(result["cells"]) < len(cells()):
+        return [out / "runs"]
     write_json(out / "table6.json", result)
     write_text(out / "README.md", render_page(result))
     written = [out / "table6.json", out / "README.md"]
@@ -64,27 +72,30 @@ def reproduce_table6(out: Path, scale: Scale, *, seeds: int | None, jobs: int) -
     return written
 
 
-def list_table6(out: Path, scale: Scale, seeds: int | None) -> None:
+def list_table6(out: Path, scale: Scale, seeds: int | None, only: Sequence[str] = ()) -> None:
     """Every cell with the paper's number, and how many of its fits are done."""
     table = _table(scale, seeds)
     view = Table(title="Table 6", box=box.SIMPLE_HEAD, pad_edge=False)
     for head in ("row", "column", "objective", "paper", "fits done"):
         view.add_column(head, no_wrap=True)
-    for cell in cells():
+    for cell in cells(only):
         paper = f"{PAPER[cell.row][cell.arch]}" if cell.objective == "implicit" else ""
         done, total = table.fits(cell, out / "runs")
-        view.add_row(cell.row, NAMES[cell.arch], cell.objective, paper, f"{done} of {total}")
+        view.add_row(cell.row, cell.arch, cell.objective, paper, f"{done} of {total}")
     Console(highlight=False).print(view)
 
 
-def plan_table6(out: Path, scale: Scale, seeds: int | None, jobs: int) -> None:
+def plan_table6(
+    out: Path, scale: Scale, seeds: int | None, jobs: int, only: Sequence[str] = ()
+) -> None:
     """How many fits are missing, and about how long they take here, from short ones made now."""
     table, console = _table(scale, seeds), Console(highlight=False)
+    cells(only)  # says so at once if there is no such cell
     fits, total = 0, 0.0
     with console.status("timing a short fit of each network"):
         for arch in ARCHITECTURES:
             missing = 0
-            for cell in cells():
+            for cell in cells(only):
                 done, wanted = table.fits(cell, out / "runs")
                 missing += (wanted - done) * (cell.arch == arch)
             fits += missing
@@ -103,9 +114,15 @@ def _table(scale: Scale, seeds: int | None) -> Table6:
 
 
 def _check_out(out: Path, table: Table6) -> None:
-    """An earlier table of other settings is not replaced."""
+    """An earlier table of other settings is not replaced, nor somebody else's README."""
     path = out / "table6.json"
-    if path.exists():
+    if not path.exists():
+        if (out / "README.md").exists():
+            raise MentorNetError(
+                f"{out} has a README.md already, which the table's would replace; choose another "
+                "--out"
+            )
+    else:
         earlier = read_json(path)
         for name, value in asdict(table).items():
             if earlier.get(name) != value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -15,7 +15,9 @@ from mentornet.mentors.store import WEIGHTS, shipped
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
 
-__all__ = ["Cell", "Reads", "Run", "Scale", "Table", "Tuning", "select", "with_settings"]
+__all__ = [
+    "Cell", "Reads", "Run", "Scale", "Table", "Tuning", "chooser", "select", "with_settings",
+]  # fmt: skip
 
 Scale = Literal["paper", "small"]
 Reads = Literal[
@@ -192,37 +194,38 @@ def with_settings(config: TrainConfig, words: Iterable[str]) -> TrainConfig:
 
 
 def select(table: Table, only: Iterable[str]) -> Table:
-    """The part of the table that words like `row=mentornet-*` and `column=0.4` ask for.
+    """The part of the table that words like `row=mentornet-*` and `column=0.4` ask for."""
+    wanted = chooser(table.name, table.rows, table.columns, only)
+    cells = tuple(cell for cell in table.cells if wanted(cell.row, cell.column))
+    if not cells:
+        raise MentorNetError(f"{table.name} has no cell with {' '.join(only)}")
+    return replace(table, cells=cells)
 
-    Several words for rows add up, and so do several for columns; `*` stands for anything, but in
-    a word that is a name as it is.
+
+def chooser(
+    table: str, rows: Iterable[str], columns: Iterable[str], only: Iterable[str]
+) -> Callable[[str, str], bool]:
+    """Says of a row and a column whether the words of `--only` ask for that cell.
+
+    Several words for rows add up, and so do several for columns; `*` stands for anything, but in a
+    word that is a name as it is.
+
+    >>> wanted = chooser("mine", ["a", "a*"], ["1", "2"], ["row=a*", "column=1"])
+    >>> wanted("a", "1"), wanted("a*", "1"), wanted("a*", "2")
+    (False, True, False)
     """
-    asked: dict[str, list[str]] = {"row": [], "column": []}
-    names_as_they_are = {*table.rows, *table.columns}
+    known = {"row": list(rows), "column": list(columns)}
+    asked: dict[str, set[str]] = {"row": set(), "column": set()}
     for word in only:
         kind, equals, pattern = word.partition("=")
         if kind not in asked or not equals:
             raise MentorNetError(f"--only takes row=… or column=…, got {word!r}")
-        names = table.rows if kind == "row" else table.columns
-        if pattern not in names and not fnmatch.filter(names, pattern):
-            raise MentorNetError(
-                f"{table.name} has no {kind} {pattern!r}; there are {', '.join(names)}"
-            )
-        asked[kind].append(pattern)
-
-    def wanted(name: str, patterns: list[str]) -> bool:
-        open_ones = [pattern for pattern in patterns if pattern not in names_as_they_are]
-        return (
-            not patterns
-            or name in patterns
-            or any(fnmatch.fnmatchcase(name, pattern) for pattern in open_ones)
-        )
-
-    cells = tuple(
-        cell
-        for cell in table.cells
-        if wanted(cell.row, asked["row"]) and wanted(cell.column, asked["column"])
+        names = known[kind]
+        found = [pattern] if pattern in names else fnmatch.filter(names, pattern)
+        if not found:
+            raise MentorNetError(f"{table} has no {kind} {pattern!r}; there are {', '.join(names)}")
+        asked[kind] |= set(found)
+    return lambda row, column: (
+        (not asked["row"] or row in asked["row"])
+        and (not asked["column"] or column in asked["column"])
     )
-    if not cells:
-        raise MentorNetError(f"{table.name} has no cell with {' '.join(only)}")
-    return replace(table, cells=cells)

@@ -8,7 +8,7 @@ chosen on its first repeat; which were tried, and what they gave, is part of the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 
 from mentornet.curricula import make_curriculum
+from mentornet.experiments.cells import chooser
 from mentornet.experiments.conditions import conditions
 from mentornet.experiments.runner import Job, Result, run_missing
 from mentornet.experiments.statistics import Estimate, estimate, parse_estimate
@@ -146,13 +147,16 @@ class Table6:
         return took[1] + step * max(self.steps - _SHORT[1], 0)
 
 
-def cells() -> Iterator[Cell]:
-    """All cells, row by row, then the explicit ones that only the figure shows."""
-    for row in WEIGHTINGS:
-        for arch in ARCHITECTURES:
-            yield Cell(row, arch)
-    for row in EXPLICIT:
-        yield Cell(row, "bilstm", "explicit")
+def cells(only: Iterable[str] = ()) -> list[Cell]:
+    """The cells, row by row, then the explicit ones that only the figure shows.
+
+    Args:
+        only: which of them, such as `row=linear` or `column=bilstm`; without, all.
+    """
+    every = [Cell(row, arch) for row in WEIGHTINGS for arch in ARCHITECTURES]
+    every += [Cell(row, "bilstm", "explicit") for row in EXPLICIT]
+    wanted = chooser("table6", WEIGHTINGS, ARCHITECTURES, only)
+    return [cell for cell in every if wanted(cell.row, cell.arch)]
 
 
 def run_fit(
@@ -218,15 +222,16 @@ def run_table6(
     table: Table6,
     folder: Path,
     *,
+    only: Iterable[str] = (),
     processes: int = 2,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Run the cells that `folder` does not hold yet, and return the whole table.
+    """Run the cells that `folder` does not hold yet, and return the table.
 
     First every cell's first repeat at each learning rate, then the other repeats at the
     best of them.
     """
-    every = list(cells())
+    every = cells(only)
     progress = Progress(total=len(every) * (len(LEARNING_RATES) + table.repeats - 1))
     on_progress(progress)
     search = [table.job(cell, rate, 0) for cell in every for rate in LEARNING_RATES]
@@ -241,12 +246,12 @@ def run_table6(
     for job, result in run_missing(rest, folder, processes=processes):
         progress.add(job, result)
         on_progress(progress)
-    return _summary(table, progress)
+    return _summary(table, every, progress)
 
 
-def _summary(table: Table6, progress: Progress) -> dict[str, Any]:
+def _summary(table: Table6, every: list[Cell], progress: Progress) -> dict[str, Any]:
     rows = []
-    for cell in cells():
+    for cell in every:
         runs = progress.repeats(cell)
         ours = estimate([run["mse"] for run in runs])
         paper = PAPER[cell.row][cell.arch] if cell.objective == "implicit" else None
