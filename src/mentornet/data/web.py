@@ -56,9 +56,9 @@ def fetch(address: str, part: Path, report: Report) -> None:
             have = _size(part)
             if isinstance(error, _Unreachable) and have == start:
                 raise MentorNetError(
-                    f"{address} cannot be reached ({error}); without internet, name the folder "
-                    "that holds the data with --folder, or a local copy or another address of it "
-                    "with --mirror"
+                    f"{address} cannot be reached ({error}); without internet, set "
+                    "MENTORNET_DATA to the folder that holds the data or name it with --folder, or "
+                    "name a local copy or another address of it with --mirror"
                 ) from None
             if have > furthest:
                 furthest, failures = have, 0
