@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -98,7 +99,7 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
     board = Board(table, results, seeds, compare(table, results, seeds))
     board.total, board.done = len(runs), len(runs) - len(missing)
     console = Console(highlight=False)
-    with Live(board, console=console, refresh_per_second=1) as live:
+    with filling_in(console, board) as live:
         for outcome in engine.make(missing, out):
             board.done += outcome.error is None
             if outcome.error is not None:
@@ -125,6 +126,17 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
         )
     path.unlink(missing_ok=True)
     return [results.path(run) for run in missing]
+
+
+@contextmanager
+def filling_in(console: Console, view: RenderableType | None = None) -> Iterator[Live]:
+    """A live table that ends its last line, in a file as well as in a terminal."""
+    try:
+        with Live(view, console=console, refresh_per_second=1) as live:
+            yield live
+    finally:
+        if not console.is_terminal:
+            console.print()
 
 
 def shown(table: Table, entries: Entries, state: Callable[[Cell], str] = lambda _: "…") -> Shown:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from rich import box
 from rich.console import Console, Group
-from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from mentornet.cli.reproduce_cells import filling_in
 from mentornet.errors import MentorNetError
 from mentornet.experiments.cells import Scale
 from mentornet.experiments.statistics import estimate
@@ -54,7 +54,7 @@ def reproduce_table6(
     _check_out(out, table)
     cells(only)  # says so at once if there is no such cell
     console, started = Console(highlight=False), time.monotonic()
-    with Live(console=console, refresh_per_second=2) as live:
+    with filling_in(console) as live:
         result = run_table6(
             table,
             out / "runs",
