@@ -125,7 +125,7 @@ def test_self_paced_learns_all_until_burn_in_ends() -> None:
 
 @pytest.mark.parametrize(
     ("temperature", "reweigh", "burn_in"),
-    [(1.0, True, 0.0), (0.5, True, 0.0), (1.0, False, 0.0), (1.0, True, 0.5)],
+    [(1.0, True, 0.0), (0.05, True, 0.0), (1.0, False, 0.0), (1.0, True, 0.5)],
 )
 def test_mentormix_with_its_settings(temperature: float, reweigh: bool, burn_in: float) -> None:
     """Jiang et al. 2020, Algorithm 1; the weight decay follows the weights of the blends."""
