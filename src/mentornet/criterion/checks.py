@@ -8,6 +8,7 @@ Shapes: B samples, K classes, N samples in all; images of labels are `(B, …)` 
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -22,10 +23,24 @@ __all__ = [
     "check_labels",
     "check_numbers",
     "check_one_each",
+    "check_shares",
+    "whole_number",
 ]
 
 IGNORE = -100
 """In an image of labels: a place that has none, as everywhere in torch."""
+
+
+def whole_number(name: str, value: object, *, least: int) -> int:
+    """The number, if it is whole; `epochs * N / batch` may be so and yet a float."""
+    whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
+    if whole and not isinstance(value, bool):
+        number = int(value)  # type: ignore[call-overload]
+        if number < least:
+            raise MentorNetError(f"{name} must be ≥ {least}, got {number}")
+        return int(number)
+    hint = "; usually epochs * len(loader)" if name == "total_steps" else ""
+    raise MentorNetError(f"{name} must be a whole number, got {value!r}{hint}")
 
 
 def check_labels(logits: Tensor, labels: Tensor) -> None:
@@ -115,23 +130,30 @@ def check_index(index: Tensor | None, batch: int, samples: int | None) -> None:
         )
 
 
-def check_numbers(losses: Tensor, step: Tensor, *, first: Tensor | bool) -> None:
-    """Raise if all losses are NaN; warn if some are, the first time."""
-    if not can_look(losses):
-        return
-    bad = losses.isnan()
-    if not bad.any():
+def check_numbers(bad: Tensor, step: Tensor, *, first: Tensor | bool) -> None:
+    """Raise if all losses are bad, that is, NaN; warn if some are, the first time."""
+    if not can_look(bad) or not bad.any():
         return
     if bad.all():
         raise MentorNetError(
-            f"all {len(losses)} losses of the batch are NaN or infinite, at step {int(step)}; did "
+            f"all {len(bad)} losses of the batch are NaN or infinite, at step {int(step)}; did "
             "the student diverge? Try a lower learning rate"
         )
     if first:
         warnings.warn(
-            f"{int(bad.sum())} of {len(losses)} losses are NaN or infinite; their weight is 0. "
+            f"{int(bad.sum())} of {len(bad)} losses are NaN or infinite; their weight is 0. "
             'figures()["bad_samples"] counts on',
             stacklevel=5,
+        )
+
+
+def check_shares(weights: Tensor, losses: Tensor, name: str) -> None:
+    """Raise if weights are no shares, as some formulas give them for losses below 0."""
+    if can_look(weights) and not bool(((weights >= 0) & (weights <= 1)).all()):
+        least = losses[losses.isfinite()].min()
+        raise MentorNetError(
+            f"{name} is for losses ≥ 0 and gives weights outside [0, 1] for others, the least is "
+            f"{least:g}; take mentor='auto' or 'pd', or add a constant to the losses"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,13 @@ from mentornet.criterion.checks import (
     check_labels,
     check_numbers,
     check_one_each,
+    check_shares,
+    whole_number,
 )
 from mentornet.criterion.data_driven import DataDriven, Verified
 from mentornet.criterion.noise_rate import NoiseEstimate, NoiseRate
 from mentornet.criterion.per_sample import Judged, judge, one_each, weighted_nll
-from mentornet.criterion.relearning import Relearning
+from mentornet.criterion.relearning import Relearning, check_updates
 from mentornet.criterion.rules import AUTO, find_rule
 from mentornet.criterion.seen import Seen, ranks_here
 from mentornet.criterion.spade import Spade, SpadeConfig, history_of, weighted_mean
@@ -118,6 +121,13 @@ class MentorLoss(nn.Module):
                 "total_steps is missing: how often will the loss be called in training? "
                 "Usually epochs * len(loader)"
             )
+        total_steps = whole_number("total_steps", total_steps, least=1)
+        if samples is not None:
+            samples = whole_number("samples", samples, least=1)
+        if class_weight is not None and not isinstance(class_weight, Tensor):
+            kind = type(class_weight).__name__
+            raise MentorNetError(f"class_weight must be a tensor (K,), got {kind}")
+        check_updates(updates)
         if not 0 <= label_smoothing <= 1:
             raise MentorNetError(f"label_smoothing must be in [0, 1], got {label_smoothing:g}")
         self.auto = AutoPercentile() if isinstance(mentor, str) and mentor == AUTO else None
@@ -191,17 +201,15 @@ class MentorLoss(nn.Module):
             raise MentorNetError("labels are missing: criterion(logits, labels)")
         check_labels(logits, labels)
         if not self._learns:
-            return F.cross_entropy(
-                logits, labels, self.class_weight, label_smoothing=self.label_smoothing
-            )
+            weight = None if self.class_weight is None else self.class_weight.to(logits.dtype)
+            return F.cross_entropy(logits, labels, weight, label_smoothing=self.label_smoothing)
         first = ranks_here().place(len(labels))[0].start
         judged = judge(logits, labels, seed=self.seed, step=self.spade.step, first=first)
         if labels.ndim > 1 and self.by_class is not None:
             raise MentorNetError("by_class needs one label a sample, got an image of labels")
         label = labels if labels.ndim == 1 else torch.zeros_like(judged.predicted)
-        weights = self._step(
-            Seen(judged.losses, label, judged.predicted, index, judged.wrong, self._kept(judged))
-        )
+        seen = Seen(judged.losses, label, judged.predicted, index, judged.wrong, self._kept(judged))
+        weights = self._step(replace(seen, unlabelled=judged.unlabelled))
         return weighted_nll(
             judged.log_p, labels, weights,
             smoothing=self.label_smoothing, class_weight=self.class_weight,
@@ -237,6 +245,8 @@ class MentorLoss(nn.Module):
                 of the batch over all of them; without it they must have as many samples each.
         """
         losses = one_each(losses).detach()
+        if losses.dtype in (torch.float16, torch.bfloat16):
+            losses = losses.float()
         if not self.training:
             return torch.ones_like(losses)
         if labels is None:
@@ -277,7 +287,11 @@ class MentorLoss(nn.Module):
         return self.weights
 
     def _weigh(self, seen: Seen) -> Tensor:
-        """The weights of all of them, `(B,)`."""
+        """The weights of all of them, `(B,)`, in full precision also under autocast."""
+        with torch.autocast(seen.losses.device.type, enabled=False):
+            return self._weighed(seen)
+
+    def _weighed(self, seen: Seen) -> Tensor:
         losses, labels, index, wrong = seen.losses, seen.labels, seen.index, seen.wrong
         spade, auto, measured = self.spade, self.auto, losses
         if auto is not None and wrong is None:
@@ -289,20 +303,21 @@ class MentorLoss(nn.Module):
             percentile = auto(self.noise.cautious, self.noise.sure, settled=settled)
         if self.learning is not None and not torch.compiler.is_compiling():
             self.learning.learn_if_due(self.noise.rate.item() if self._plays_wrong else None)
+        progress = spade.progress
         features = spade.features(measured, labels, index, percentile=percentile)
         if self.learning is not None and index is not None:
             self.learning.observe(features, index, wrong)
         weights = spade.weigh_features(features, index)
+        if wrong is None:  # then losses may be anybody's
+            check_shares(weights, losses, f"mentor {spade.rule.name!r}")
         full = (~losses.isnan()).to(weights.dtype)
         if auto is not None:
             weights = lasting = torch.where(settled, weights, full)
         else:
             lasting = torch.where(begun, weights, full)  # burn-in's dice say nothing
         if self.records is not None and index is not None:
-            self.records.add(
-                index, losses, lasting, seen.predicted, labels, spade.progress, seen.margins
-            )
-        self._count(losses, weights)
+            self.records.add(index, losses, lasting, seen.predicted, labels, progress, seen.margins)
+        self._count(seen, weights)
         return weights
 
     def _settle(self) -> Tensor:
@@ -316,10 +331,14 @@ class MentorLoss(nn.Module):
         self.settled = self.settled | clear | (step >= max(self._burn_in, self._earliest))
         return self.settled
 
-    def _count(self, losses: Tensor, weights: Tensor) -> None:
+    def _count(self, seen: Seen, weights: Tensor) -> None:
         """What `figures` and `scale_weight_decay` tell."""
-        self.bad_samples = self.bad_samples + losses.isnan().sum()
-        mean = (weights.mean() * TALLY).round().long()
+        self.bad_samples = self.bad_samples + seen.bad.sum()
+        mean = weights.mean()
+        if seen.unlabelled is not None:
+            labelled = (~seen.unlabelled).to(weights.dtype)
+            mean = (weights * labelled).sum() / labelled.sum().clamp(min=1)
+        mean = (mean * TALLY).round().long()
         self.tally = self.tally + torch.stack([mean, torch.ones_like(mean)])
 
     # What it knows.
@@ -429,9 +448,14 @@ class MentorLoss(nn.Module):
 
     def _apply(self, fn: Any, recurse: bool = True) -> MentorLoss:
         """Go along, but never below float32: percentiles and weights are not for half precision."""
-        super()._apply(fn, recurse)
-        if self.noise.average.dtype in (torch.float16, torch.bfloat16):
-            super()._apply(lambda part: part.float() if part.is_floating_point() else part)
+
+        def not_halved(part: Tensor) -> Tensor:
+            moved: Tensor = fn(part)
+            if moved.dtype not in (torch.float16, torch.bfloat16):
+                return moved
+            return part.to(device=moved.device, dtype=torch.float32)
+
+        super()._apply(not_halved, recurse)
         return self
 
     def _check(self, seen: Seen) -> None:
@@ -458,7 +482,7 @@ class MentorLoss(nn.Module):
         self._calls += 1
         if losses.device != self.spade.step.device:
             self.to(losses.device)
-        check_numbers(losses, self.spade.step, first=self.bad_samples == 0)
+        check_numbers(seen.bad, self.spade.step, first=self.bad_samples == 0)
 
     def extra_repr(self) -> str:
         rule = self.spade.rule

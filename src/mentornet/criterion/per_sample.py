@@ -25,11 +25,12 @@ class Judged(NamedTuple):
     Attributes:
         log_p: log-probabilities, `(B, K)` or `(B, K, …)`, with gradient.
         losses: ℓ, cross-entropy on the given label, `(B,)`, without gradient; NaN where the
-            logits are no numbers.
+            logits are no numbers, and for an image that has no label at all.
         wrong: what ℓ would be on a random class that is not predicted, `(B,)`; None for images
             of labels.
         predicted: the most probable class, `(B,)`; −1 where there is none.
         margins: by how much the given label leads the others, `(B,)`; None like `wrong`.
+        unlabelled: which images have no label at all, `(B,)`; None where each sample has one.
     """
 
     log_p: Tensor
@@ -37,6 +38,7 @@ class Judged(NamedTuple):
     wrong: Tensor | None
     predicted: Tensor
     margins: Tensor | None = None
+    unlabelled: Tensor | None = None
 
 
 def judge(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor, first: int = 0) -> Judged:
@@ -55,16 +57,16 @@ def judge(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor, first: int
     known = log_p.detach()
     losses = F.nll_loss(known, labels, reduction="none", ignore_index=IGNORE)
     if losses.ndim > 1:
-        places = (labels != IGNORE).flatten(1).sum(1).clamp(min=1)
-        losses = losses.flatten(1).sum(1) / places
-        wrong, predicted = None, torch.full_like(labels.flatten(1)[:, 0], -1)
-        margins = None
-    else:
-        likely = known.argmax(1)
-        wrong = _on_another_class(known, likely, seed, step, first).masked_fill(bad, torch.nan)
-        predicted = likely.masked_fill(bad, -1)
-        margins = margins_of(known, labels)
-    return Judged(log_p, losses.masked_fill(bad, torch.nan), wrong, predicted, margins)
+        places = (labels != IGNORE).flatten(1).sum(1)
+        unlabelled = places == 0
+        losses = (losses.flatten(1).sum(1) / places).masked_fill(bad | unlabelled, torch.nan)
+        predicted = torch.full_like(labels.flatten(1)[:, 0], -1)
+        return Judged(log_p, losses, None, predicted, unlabelled=unlabelled)
+    likely = known.argmax(1)
+    wrong = _on_another_class(known, likely, seed, step, first).masked_fill(bad, torch.nan)
+    predicted = likely.masked_fill(bad, -1)
+    losses = losses.masked_fill(bad, torch.nan)
+    return Judged(log_p, losses, wrong, predicted, margins_of(known, labels))
 
 
 def weighted_nll(
@@ -107,7 +109,7 @@ def _bad(logits: Tensor, labels: Tensor) -> Tensor:
     largest = logits.amax(1)
     place = labels.clamp(min=0).unsqueeze(1)
     bad = ~(largest.isfinite() & logits.gather(1, place).squeeze(1).isfinite())
-    return bad if bad.ndim == 1 else bad.flatten(1).any(1)
+    return bad if bad.ndim == 1 else (bad & (labels != IGNORE)).flatten(1).any(1)
 
 
 def _rows(values: Tensor, like: Tensor) -> Tensor:
@@ -120,7 +122,7 @@ def _on_another_class(
 ) -> Tensor:
     batch, classes = log_p.shape
     rows = torch.arange(first, first + batch, device=log_p.device)
-    draws = hashed_uniform(seed + 1, step, rows)
+    draws = hashed_uniform((seed + 1) % 2**63, step, rows)
     shift = 1 + (draws * (classes - 1)).long().clamp(max=max(classes - 2, 0))
     other = (predicted + shift) % classes
     return -log_p.gather(1, other[:, None])[:, 0]

@@ -55,7 +55,8 @@ class Relearning(nn.Module):
         self.done += 1
         later = self.due[self.done] if self.done < len(self.due) else self.spade.total_steps
         until = min(EPOCHS - 1, later * EPOCHS // self.spade.total_steps)
-        rule, outcome = self.lessons.learn(self.spade.epoch, until, noise_rate)
+        with torch.inference_mode(False):  # whatever the loop around it does
+            rule, outcome = self.lessons.learn(self.spade.epoch, until, noise_rate)
         rule = self._agreed(rule)
         self.spade.use(rule)
         self.notes.append(f"{outcome}")

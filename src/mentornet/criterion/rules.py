@@ -27,6 +27,11 @@ def find_rule(mentor: str | Path | Mentor | Curriculum) -> Mentor | Curriculum:
         return copy.deepcopy(mentor)  # which is then moved about with the criterion
     if isinstance(mentor, Curriculum):
         return mentor
+    if not isinstance(mentor, str | Path):
+        raise MentorNetError(
+            "mentor must be a name, a folder, a Mentor or a Curriculum, got "
+            f"{getattr(mentor, '__name__', None) or repr(mentor)}"
+        )
     if mentor == AUTO:
         return MentorNetPD()
     if mentor == Uniform.name:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from mentornet.errors import MentorNetError
 from mentornet.ranks import Ranks
 
 __all__ = ["Seen", "ranks_here"]
@@ -24,6 +25,7 @@ class Seen:
         index: which training samples they are, if somebody says so.
         wrong: what ℓ would be on a class that is not predicted, if that is known.
         margins: by how much the given label leads the others, if that is known.
+        unlabelled: which have no label at all, where that can be; their ℓ is NaN too.
     """
 
     losses: Tensor
@@ -32,6 +34,13 @@ class Seen:
     index: Tensor | None = None
     wrong: Tensor | None = None
     margins: Tensor | None = None
+    unlabelled: Tensor | None = None
+
+    @property
+    def bad(self) -> Tensor:
+        """Which have a label, and yet no loss that is a number, `(B,)`."""
+        bad = self.losses.isnan()
+        return bad if self.unlabelled is None else bad & ~self.unlabelled
 
     @property
     def columns(self) -> list[Tensor]:
@@ -45,5 +54,17 @@ class Seen:
 
 
 def ranks_here() -> Ranks:
-    """The processes of this training; a compiled criterion knows of none."""
-    return Ranks() if torch.compiler.is_compiling() else Ranks.here()
+    """The processes of this training; a compiled criterion knows of none, so there must be none."""
+    if not torch.compiler.is_compiling():
+        return Ranks.here()
+    if _are_several():
+        raise MentorNetError(
+            "a compiled MentorLoss cannot ask the other processes: compile the student, and call "
+            "the criterion outside"
+        )
+    return Ranks()
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _are_several() -> bool:
+    return not Ranks.here().alone

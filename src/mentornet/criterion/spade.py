@@ -189,7 +189,7 @@ class Spade(nn.Module):
         if self.smoothed is not None:
             losses = self.smoothed.push(_given(index), losses)
         level = self.level.update(losses, label, percentile=percentile)
-        difference = losses - level
+        difference = losses - level.to(losses.dtype)
         if self.history is None:
             loss_steps, difference_steps = losses[:, None], difference[:, None]
         else:
@@ -273,7 +273,9 @@ def apply_rule(rule: Mentor | Curriculum, features: MentorFeatures) -> Tensor:
 
 def _needed(count: int | None, what: str) -> int:
     if count is None:
-        raise MentorNetError(f"{what} needs the number of samples: give count")
+        raise MentorNetError(
+            f"{what} needs the number of samples: give count, or samples= of MentorLoss"
+        )
     return count
 
 

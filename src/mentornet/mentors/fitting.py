@@ -208,7 +208,9 @@ def fit(
     for part in (lesson, judged_on):
         part.check(mentor)
     started = time.perf_counter()
-    with _one_thread(), _learning(mentor):
+    device = lesson.target.device.type
+    plain = torch.autocast(device, enabled=False)  # its cache would hide what Adam has changed
+    with _one_thread(), _learning(mentor), plain, torch.enable_grad():
         record = _descend(mentor, lesson, objective, error, judged_on, config, on_progress)
         record.error = error_of(mentor, judged_on, error)
     record.seconds = time.perf_counter() - started
