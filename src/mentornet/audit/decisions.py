@@ -41,11 +41,13 @@ class Decisions:
         index: the samples, `(M,)`, int64, each once.
         decision: `keep`, `relabel` or `drop`, `(M,)`.
         label: the class to relabel to, `(M,)`, int64; −1 where nothing is relabelled.
+        given_label: as the file has it, `(M,)`, int64; −1 where it does not say.
     """
 
     index: NDArray[np.int64]
     decision: NDArray[np.str_]
     label: NDArray[np.int64]
+    given_label: NDArray[np.int64]
 
     def __len__(self) -> int:
         """M."""
@@ -58,6 +60,7 @@ def read_decisions(
     class_names: Sequence[str],
     count: int,
     given_label: NDArray[np.int64] | None = None,
+    relabelled: NDArray[np.int64] | None = None,
 ) -> Decisions:
     """The decisions in a CSV file; rows without a decision are left out.
 
@@ -67,11 +70,13 @@ def read_decisions(
         count: N, the number of samples; an index is in 0 … N−1.
         given_label: if there, the file's given labels must agree, `(N,)`: else it belongs to
             other data.
+        relabelled: what earlier decisions have made of them, `(N,)`; the file may be about these.
     """
     header, lines = _table(path)
     places = _columns(path, header)
-    reader = _LineReader(tuple(class_names), count, given_label)
+    reader = _LineReader(tuple(class_names), count, given_label, relabelled)
     found: dict[int, tuple[str, int, int]] = {}
+    given: dict[int, int] = {}
     for number, cells in lines:
         if len(cells) > len(header) and any(cells[len(header) :]):
             raise MentorNetError(
@@ -86,6 +91,7 @@ def read_decisions(
         if line is None:
             continue
         index, decision, label = line
+        given[index] = reader.class_in(row.get("given_label", ""), "given_label")
         before = found.setdefault(index, (decision, label, number))
         if before[:2] != (decision, label):
             raise MentorNetError(
@@ -97,6 +103,7 @@ def read_decisions(
         np.array(indices, np.int64),
         np.array([found[index][0] for index in indices], np.str_),
         np.array([found[index][1] for index in indices], np.int64),
+        np.array([given[index] for index in indices], np.int64),
     )
 
 
@@ -104,13 +111,18 @@ class _LineReader:
     """Turns the cells of a line into a decision, or raises for what they cannot mean."""
 
     def __init__(
-        self, class_names: tuple[str, ...], count: int, given_label: NDArray[np.int64] | None
+        self,
+        class_names: tuple[str, ...],
+        count: int,
+        given_label: NDArray[np.int64] | None,
+        relabelled: NDArray[np.int64] | None,
     ) -> None:
         self.names = class_names
         self.numbers = {_plain(name): number for number, name in enumerate(class_names)}
         self.numbers.update({name: number for number, name in enumerate(class_names)})
         self.count = count
         self.given_label = given_label
+        self.relabelled = given_label if relabelled is None else relabelled
 
     def read(self, row: dict[str, str]) -> tuple[int, str, int] | None:
         """Index, decision and new label; nothing where no decision was made."""
@@ -161,16 +173,21 @@ class _LineReader:
 
     def _given(self, index: int, text: str) -> int | None:
         """The given label, from the file or from the data; they must not disagree."""
-        known = None if self.given_label is None else int(self.given_label[index])
+        known = None if self.relabelled is None else int(self.relabelled[index])
         if not text.strip():
             return known
         given = self._class(text, "given_label")
-        if known is not None and known != given:
+        first = None if self.given_label is None else int(self.given_label[index])
+        if known is not None and given not in (known, first):
             raise MentorNetError(
                 f"sample {index} is given as {_cut(self.names[given])!r}, and in the data as "
                 f"{_cut(self.names[known])!r}; do the decisions belong to another run?"
             )
         return given
+
+    def class_in(self, text: str, column: str) -> int:
+        """The class of that name; −1 where there is none."""
+        return self._class(text, column) if text.strip() else -1
 
     def _class(self, text: str, column: str) -> int:
         """The class of that name, as it was or as a spreadsheet would change it."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -44,29 +45,30 @@ class Decided:
 
 
 def decide(images: Images, files: Sequence[str]) -> Decided:
-    """Follow the decisions in these files, one after the other.
+    """Follow the decisions in these files, one after the other: the last on a sample counts.
 
     Args:
         images: whose places are the numbers that decisions name.
         files: as `read_decisions` reads them.
     """
     label = images.given_label.clone()
-    moved = torch.zeros(len(images), dtype=torch.bool)
-    stays = torch.ones_like(moved)
+    stays = torch.ones(len(images), dtype=torch.bool)
     notes = []
     for file in files:
         decisions = read_decisions(
-            Path(file), class_names=images.classes, count=len(images), given_label=label.numpy()
-        )
+            Path(file), class_names=images.classes, count=len(images),
+            given_label=images.given_label.numpy(), relabelled=label.numpy(),
+        )  # fmt: skip
         relabels, drops = decisions.decision == "relabel", decisions.decision == "drop"
         index = torch.from_numpy(decisions.index)
-        label[index[relabels]] = torch.from_numpy(decisions.label[relabels])
-        moved[index[relabels]] = True
-        stays[index[drops]] = False
+        said = torch.from_numpy(np.where(relabels, decisions.label, decisions.given_label))
+        label[index] = torch.where(said < 0, label[index], said)
+        stays[index] = torch.from_numpy(~drops)
         notes.append(
             f"{Path(file).name}: {relabels.sum()} samples are relabelled, "
             f"{drops.sum()} are left out"
         )
     if not stays.any():
         raise MentorNetError(f"{files[-1]} drops every sample; there is nothing to train on")
+    moved = label != images.given_label
     return Decided(replace(images, given_label=label), moved, stays, tuple(notes))

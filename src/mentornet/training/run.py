@@ -95,7 +95,7 @@ def _train(
             run.sweep()
             if not resume:
                 run.check_free()  # once more, now that nobody else can write here
-                run.start(prepared.config, prepared.train, prepared.digest)
+                run.start(prepared.config, prepared.train, prepared.digest, prepared.samples)
         ranks.wait()
         if prepared.method.prunes_by:
             trainer = Trainer(prune(prepared, run.pruning, observer), run, observer)

@@ -82,8 +82,17 @@ class RunFolder:
                     if _TEMPORARY.fullmatch(file.name):
                         file.unlink()
 
-    def start(self, config: TrainConfig, images: Images, digest: str) -> None:
-        """Write what is known before the first step; the config last, as it marks a run."""
+    def start(
+        self, config: TrainConfig, images: Images, digest: str, samples: Tensor | None = None
+    ) -> None:
+        """Write what is known before the first step; the config last, as it marks a run.
+
+        Args:
+            config: of the run.
+            images: that are trained on.
+            digest: of all that it depends on.
+            samples: their numbers, where some were left out before.
+        """
         channels, height, width = images.shape
         about = {
             "classes": list(images.classes), "channels": channels, "height": height,
@@ -95,6 +104,8 @@ class RunFolder:
         labels = {"given_label": images.given_label.numpy()}
         if images.true_label is not None:
             labels["true_label"] = images.true_label.numpy()
+        if samples is not None:
+            labels["index"] = samples.numpy()
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **labels)  # type: ignore[arg-type]
         write_bytes(self.labels, buffer.getvalue())
