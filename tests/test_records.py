@@ -100,3 +100,20 @@ def test_on_whom_the_student_is_of_one_mind() -> None:
 
 def test_nobody_is_of_one_mind_before_anything_was_seen() -> None:
     assert Records(3, labels=True).steady() == Steady(0, 0.0, 0.0)
+
+
+def test_looks_are_counted_up_to_what_is_held() -> None:
+    records = follow([0, 0])
+    records.seen[:] = 2**15 - 2
+    for epoch in range(3):
+        label = torch.zeros(1).long()
+        records.add(torch.tensor([0]), torch.ones(1), None, label, label, epoch)
+    assert records.seen.tolist() == [2**15 - 1]
+
+
+def test_the_mean_weight_is_over_the_times_a_sample_was_seen() -> None:
+    records = Records(3)
+    for weights in ([1.0, 0.5], [0.0, 0.5]):
+        label = torch.zeros(2).long()
+        records.add(torch.arange(2), torch.ones(2), torch.tensor(weights), label, label, 0)
+    assert records.mean_weight.tolist() == [0.5, 0.5, 0.0]

@@ -71,6 +71,42 @@ def test_the_noise_rate_can_be_told() -> None:
     assert not rank(table, noise_rate=0.0).is_issue.any()
 
 
+@pytest.mark.parametrize(("count", "rate"), [(101, 0.5), (1000, 1e-4), (400, 0.25), (7, 1.0)])
+def test_as_many_are_suspect_as_are_thought_wrong(count: int, rate: float) -> None:
+    table = pd.DataFrame(
+        {
+            "given_label": np.zeros(count, int), "margin": np.linspace(-9, -1, count),
+            "suggested_label": np.ones(count, int),
+        }
+    )  # fmt: skip
+    found = rank(table, noise_rate=rate)
+    assert found.is_issue.sum() == found.wrong.count == round(rate * count)
+
+
+def test_a_true_class_that_nobody_gives_or_suggests(tmp_path: Path) -> None:
+    table, _ = noisy()
+    table["true_label"] = 7
+    page = report(rank(table), tmp_path)
+    assert page.is_file()
+    assert "7" in pd.read_csv(tmp_path / "transitions.csv").columns
+
+
+def test_class_names_that_would_be_formulas(tmp_path: Path) -> None:
+    table, _ = noisy()
+    classes = ('=HYPERLINK("x")', "+b", "c", "d", "e")
+    write_tables(tmp_path, rank(table, classes=classes))
+    lines = (tmp_path / "transitions.csv").read_text().splitlines()
+    assert lines[0].startswith("true,\"'=HYPERLINK")
+    assert lines[2].startswith("'+b,")
+
+
+def test_a_damaged_table(tmp_path: Path) -> None:
+    path = tmp_path / "records.parquet"
+    path.write_bytes(b"PAR1 and no more")
+    with pytest.raises(MentorNetError, match="is no table of records, or damaged"):
+        rank(path)
+
+
 def test_near_ties_are_ambiguous_not_wrong() -> None:
     table = pd.DataFrame(
         {

@@ -81,6 +81,15 @@ def test_instance_noise_depends_on_the_image_and_has_the_rate() -> None:
     assert counts.max() > 2 * counts.min()  # one image has its own favourite mistakes
 
 
+@pytest.mark.parametrize("rate", [0.0, 0.05, 0.2, 0.4, 0.95, 1.0])
+def test_instance_noise_has_its_rate_at_the_ends_too(rate: float) -> None:
+    draw = generator(0)
+    images = torch.randint(256, (20_000, 1, 4, 4), generator=draw, dtype=torch.uint8)
+    true = torch.randint(5, (20_000,), generator=draw)
+    found = noise_rate(instance(true, images, 5, rate, seed=0), true)
+    assert found == pytest.approx(rate, abs=0.0 if rate in (0, 1) else 0.01)
+
+
 @pytest.mark.parametrize("name", [name for name in NOISES if name != "asymmetric"])
 def test_corrupt_images_keeps_the_truth_and_follows_the_seed(name: str) -> None:
     clean = load_digits().train

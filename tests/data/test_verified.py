@@ -55,6 +55,18 @@ def test_a_file_says_whether_and_which(
     assert read(tmp_path, text) == expected
 
 
+def test_a_number_is_a_name_where_classes_are_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "checked.csv"
+    path.write_text("index,true_label\n0,10\n")
+    numbered = Images(
+        torch.zeros(3, 1, 2, 2, dtype=torch.uint8), torch.tensor([0, 1, 2]), ("1", "10", "2")
+    )
+    assert read_verified(path, numbered)[2].tolist() == [1]
+    path.write_text("index,true_label\n0,0\n")
+    with pytest.raises(MentorNetError, match="unknown class '0'"):
+        read_verified(path, numbered)
+
+
 def test_numbers_are_enough_where_the_truth_is_known(tmp_path: Path) -> None:
     assert read(tmp_path, "3\n0\n", known=True) == [(0, True, 0), (3, False, 1)]
 

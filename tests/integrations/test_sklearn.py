@@ -79,6 +79,22 @@ def test_known_right_labels_teach_a_mentor() -> None:
     assert model.label_weights_[wrong].mean() < model.label_weights_[~wrong].mean() - 0.3
 
 
+def test_arrays_turned_about() -> None:
+    X, y = load_wine(return_X_y=True)
+    X = X.astype(np.float32)
+    plain = MentorClassifier(epochs=2, random_state=0).fit(X[::-1].copy(), y[::-1].copy())
+    turned = MentorClassifier(epochs=2, random_state=0).fit(X[::-1], y[::-1])
+    assert (plain.predict(X[::-1]) == turned.predict(X[::-1])).all()
+
+
+def test_a_column_of_another_table() -> None:
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(
+        ValueError, match=r"one entry for each of the 178 samples, got shape \(20,\)"
+    ):
+        MentorClassifier(epochs=2).fit(X, y, clean_index=np.ones(20, bool))
+
+
 def test_burn_ins_dice_are_no_label_issues() -> None:
     X, y = load_iris(return_X_y=True)
     assert not MentorClassifier(epochs=1, burn_in=1.0).fit(X, y).label_issues_.any()

@@ -116,6 +116,22 @@ def test_a_run_that_has_not_ended(
     assert (done.ranking.is_issue == whole.is_issue).all()
 
 
+def test_a_run_with_decisions_that_has_not_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its suspects have the numbers that samples had before some were dropped."""
+    decisions, run = tmp_path / "first.csv", tmp_path / "run"
+    decisions.write_text("index,decision\n" + "".join(f"{at},drop\n" for at in range(100)))
+    words = ["train", "digits", *RUN, "--limit", "400", "--epochs", "2", "--out", f"{run}"]
+
+    def stop(self: Trainer) -> dict[str, object]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Trainer, "close_run", stop)
+    assert main([*words, "--decisions", f"{decisions}", "--checkpoint-seconds", "0"]) != 0
+    assert audit_run(run).ranking.evidence.index.tolist() == list(range(100, 400))
+
+
 def test_images_that_moved(tmp_path: Path) -> None:
     for label, name in enumerate(("cat", "dog")):
         for number in range(30):

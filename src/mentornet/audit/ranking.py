@@ -144,8 +144,9 @@ def rank(
         evidence = evidence.rows(seen)
     quality = 1 / (1 + np.exp(-evidence.margin))
     share = share_of_lower(evidence.margin) if noise_rate is None else noise_rate
-    threshold = float(np.quantile(quality, share)) if share > 0 else 0.0
-    low = quality <= threshold if share > 0 else np.zeros(len(quality), bool)
+    count = round(share * len(quality))
+    threshold = float(np.partition(quality, count - 1)[count - 1]) if count else 0.0
+    low = quality <= threshold if count else np.zeros(len(quality), bool)
     tied = (quality > _TIE[0]) & (quality < _TIE[1])
     doubted = evidence.suggested_label != evidence.given_label
     is_issue = low & doubted & ~tied

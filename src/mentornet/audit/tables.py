@@ -91,7 +91,8 @@ def write_tables(folder: Path, ranking: Ranking, *, relabel: float | None = None
 
     issues = ranking.table
     names = names_of(ranking)
-    chances = pd.DataFrame(transitions(ranking), index=list(names), columns=list(names))
+    safe = guarded(pd.DataFrame({"true": list(names)}))["true"].tolist()
+    chances = pd.DataFrame(transitions(ranking), index=safe, columns=safe)
     chances.index.name = "true"
     written = []
     for name, text in (
@@ -126,7 +127,8 @@ def names_of(ranking: Ranking) -> Sequence[str]:
     if ranking.classes is not None:
         return ranking.classes
     evidence = ranking.evidence
-    largest = max(int(evidence.given_label.max()), int(evidence.suggested_label.max()))
+    known = (evidence.given_label, evidence.suggested_label, evidence.true_label)
+    largest = max(int(labels.max()) for labels in known if labels is not None)
     return tuple(str(label) for label in range(largest + 1))
 
 

@@ -37,7 +37,12 @@ def read_labels(path: Path, key: str | None = None) -> Tensor:
         raise MentorNetError(f"{path} holds several arrays; say which, one of: {known}")
     if key not in content:
         raise MentorNetError(f"{path} holds no labels {key!r}; {did_you_mean(key, content)}")
-    labels = np.asarray(content[key])
+    try:
+        labels = np.asarray(content[key])
+    except (TypeError, RuntimeError) as error:  # of a tensor that NumPy has no like of
+        raise MentorNetError(
+            f"{path}: {key!r} must be whole numbers, one a sample ({error})"
+        ) from None
     if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
         raise MentorNetError(
             f"{path}: {key!r} must be whole numbers, one a sample, "

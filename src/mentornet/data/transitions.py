@@ -106,7 +106,9 @@ def instance(true_label: Tensor, images: Tensor, classes: int, rate: float, *, s
     """Noise that depends on the image (Xia et al. 2020, Algorithm 2), p on average.
 
     Each image x of class y has its own flip rate q from a normal distribution around p, cut
-    to [0, 1], and mistakes fall on the other classes by softmax(xᵀ W_y), W random.
+    to [0, 1], and mistakes fall on the other classes by softmax(xᵀ W_y), W random. The
+    distribution's σ is 0.1, but at most half of the way to 0 or to 1, so that the cut does
+    not move its mean.
 
     Args:
         true_label: `(N,)`, integer.
@@ -118,7 +120,11 @@ def instance(true_label: Tensor, images: Tensor, classes: int, rate: float, *, s
     draw = generator(seed)
     count = len(true_label)
     flip = torch.zeros(count, dtype=torch.float64)
-    flip = torch.nn.init.trunc_normal_(flip, rate, 0.1, 0.0, 1.0, generator=draw)
+    spread = min(0.1, rate / 2, (1 - rate) / 2)
+    if spread > 0:
+        flip = torch.nn.init.trunc_normal_(flip, rate, spread, 0.0, 1.0, generator=draw)
+    else:
+        flip += rate
     flat = images.flatten(1).float()
     flat = (flat - flat.mean(1, keepdim=True)) / flat.std(1, keepdim=True).clamp(min=1e-6)
     chances = torch.empty(count, classes, dtype=torch.float64)

@@ -143,6 +143,7 @@ def _verdict(row: dict[str, str], at: int, images: Images, where: str) -> tuple[
 def _class(name: str, classes: tuple[str, ...], where: str) -> int:
     if name in classes:
         return classes.index(name)
-    if name.isdecimal() and int(name) < len(classes):
+    numbered = any(other.isdecimal() for other in classes)  # then a number is a name, or wrong
+    if name.isdecimal() and int(name) < len(classes) and not numbered:
         return int(name)
     raise MentorNetError(f"{where}: unknown class {name!r}; {did_you_mean(name, classes)}")

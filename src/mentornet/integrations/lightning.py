@@ -66,7 +66,7 @@ class MentorCallback(Callback):  # type: ignore[misc]
         criterion = self._find(pl_module)
         batches, epochs = trainer.num_training_batches, trainer.max_epochs
         said = criterion.spade.total_steps
-        if trainer.max_steps < 0 and epochs and isinstance(batches, int):
+        if trainer.max_steps < 0 and epochs is not None and epochs > 0 and isinstance(batches, int):
             steps = batches * epochs
             if abs(said - steps) > 0.02 * steps:
                 warnings.warn(

@@ -107,7 +107,9 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         seed = _seed(self.random_state)
         inputs = self._standardised(X, first=True)
-        self._train(inputs, torch.from_numpy(given).to(self.device), _rows(clean_index), seed)
+        self._train(
+            inputs, torch.from_numpy(given).to(self.device), _rows(clean_index, len(given)), seed
+        )
         return self
 
     def _train(self, inputs: Tensor, given: Tensor, clean_index: Any, seed: int) -> None:
@@ -161,7 +163,7 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[best]
 
     def _standardised(self, X: NDArray[np.float32], *, first: bool = False) -> Tensor:
-        inputs = torch.from_numpy(X)
+        inputs = torch.from_numpy(np.ascontiguousarray(X))
         if self.module is None:
             if first:
                 spread = inputs.double().std(0, correction=0)
@@ -195,12 +197,19 @@ def _batches(count: int, batches: int, epochs: int, seed: int, device: str) -> I
         yield from order.to(device).tensor_split(batches)
 
 
-def _rows(clean_index: Any) -> Any:
-    """Row numbers, from those or from a boolean column."""
+def _rows(clean_index: Any, count: int) -> Any:
+    """Row numbers, from those or from a boolean column `(N,)`."""
     if clean_index is None:
         return None
     column = np.asarray(clean_index)
-    return np.flatnonzero(column) if column.dtype == bool else column
+    if column.dtype != bool:
+        return column
+    if column.shape != (count,):
+        raise ValueError(
+            f"clean_index as a boolean column must have one entry for each of the {count} samples, "
+            f"got shape {column.shape}"
+        )
+    return np.flatnonzero(column)
 
 
 def _seed(random_state: Any) -> int:

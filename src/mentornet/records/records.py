@@ -21,6 +21,7 @@ __all__ = ["Records", "Steady", "check_records", "late_support", "losses_file"]
 
 _LATE = 0.2  # the weight of the last prediction among all
 _STEADY = 0.9  # the share of late predictions that must be the same
+_MOST_LOOKS = 2**15 - 1  # that are counted
 _OVER = 1000  # samples, about, that the firmness of opinions is measured on
 
 
@@ -149,7 +150,7 @@ class Records(nn.Module):
             "margin_sum", index, self.margin_sum[index] + weight * margins.nan_to_num(0, 0, 0)
         )
         self._put("margin_weight", index, self.margin_weight[index] + weight)
-        self._put("seen", index, self.seen[index] + known.short())
+        self._put("seen", index, (self.seen[index].int() + known).clamp(max=_MOST_LOOKS))
         if "given_label" in self._buffers:
             self._put("given_label", index, given_label)
         weights = torch.ones_like(losses) if weights is None else weights
@@ -198,6 +199,11 @@ class Records(nn.Module):
         """Write into a buffer, whatever somebody has cast it to."""
         buffer = getattr(self, name)
         buffer[index] = values.to(buffer.dtype)
+
+    @property
+    def mean_weight(self) -> Tensor:
+        """The mean of v over the times that a sample was seen, `(N,)`; 0 where it was not."""
+        return self.weight_sum / self.seen.clamp(min=1)
 
     @property
     def margin(self) -> Tensor:

@@ -57,7 +57,7 @@ def write_records(
     if true_label is not None:
         columns["true_label"] = true_label.cpu().numpy()
     columns["loss"] = pa.FixedSizeListArray.from_arrays(pa.array(losses.ravel()), epochs)
-    columns["mean_weight"] = (records.weight_sum / epochs).cpu().numpy()
+    columns["mean_weight"] = records.mean_weight.cpu().numpy()
     columns["last_weight"] = records.weight.cpu().numpy()
     columns["learned_epoch"] = records.learned_epoch.int().cpu().numpy()
     columns["forgotten"] = records.forgotten.int().cpu().numpy()
@@ -73,8 +73,13 @@ def write_records(
 def read_records(path: Path) -> pd.DataFrame:
     """The table that `write_records` has written."""
     import pandas as pd
+    import pyarrow as pa
 
     try:
         return pd.read_parquet(path)
     except FileNotFoundError:
         raise MentorNetError(f"{path} is missing; has the run ended?") from None
+    except (pa.ArrowException, OSError) as error:
+        raise MentorNetError(
+            f"{path} is no table of records, or damaged: {f'{error}'.splitlines()[0]}"
+        ) from None

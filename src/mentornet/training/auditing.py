@@ -122,9 +122,9 @@ def _evidence(folder: RunFolder) -> tuple[Evidence, list[str]]:
     columns["loss"] = list(losses)
     state = folder.checkpoints.peek()
     if state is not None:
-        kept, done = state["records"], max(int(state["epochs_done"]), 1)
+        kept = state["records"]
         check_records(kept)
-        columns["mean_weight"] = (kept["weight_sum"] / done).numpy()
+        columns["mean_weight"] = (kept["weight_sum"] / kept["seen"].clamp(min=1)).numpy()
         columns["margin"] = weighed_mean(kept["margin_sum"], kept["margin_weight"]).numpy()
         columns["suggested_label"] = kept["votes"][:, 0].numpy()
         columns["support"] = late_support(kept["support"][:, 0], kept["seen"]).numpy()

@@ -250,15 +250,15 @@ class Trainer:
 
     def _learned(self) -> dict[str, Any]:
         """What the epoch itself has shown."""
-        records = self.records
+        records, seen = self.records, self.records.seen > 0  # all, unless the steps are few
         row: dict[str, Any] = {
             "epoch": self.epochs_done,
             "step": self.steps_done,
             "learning_rate": self.optimiser.param_groups[0]["lr"],
-            "train_loss": records.loss.mean().item(),
-            "train_accuracy": records.fits.float().mean().item(),
-            "mean_weight": records.weight.mean().item(),
-            "data_used": (records.weight >= 0.5).float().mean().item(),
+            "train_loss": records.loss[seen].mean().item(),
+            "train_accuracy": records.fits[seen].float().mean().item(),
+            "mean_weight": records.weight[seen].mean().item(),
+            "data_used": (records.weight[seen] >= 0.5).float().mean().item(),
         }
         row |= {name: float(value) for name, value in self.supervision.figures().items()}
         found = self.weight_auroc
