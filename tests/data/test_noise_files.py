@@ -18,6 +18,7 @@ from mentornet.data import (
     corrupt_images,
     parse_noise,
 )
+from mentornet.data.label_file import read_labels
 from mentornet.randomness import generator
 
 MATRIX = np.array([[0.5, 0.5, 0.0], [0.0, 0.9, 0.1], [0.2, 0.0, 0.8]])
@@ -152,3 +153,14 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(MentorNetError, match=re.escape(message)):
             corrupt_images(images(), parse_noise(text), seed=0)
     assert not Path("pwned").exists()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [torch.ones(3).bfloat16(), torch.ones(3, requires_grad=True), torch.eye(3).to_sparse()],
+    ids=["bfloat16", "with gradient", "sparse"],
+)
+def test_tensors_that_are_no_labels(tmp_path: Path, labels: torch.Tensor) -> None:
+    torch.save({"noisy": labels}, tmp_path / "labels.pt")
+    with pytest.raises(MentorNetError, match="'noisy' must be whole numbers, one a sample"):
+        read_labels(tmp_path / "labels.pt", "noisy")
