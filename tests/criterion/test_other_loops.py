@@ -75,6 +75,13 @@ def test_a_criterion_in_double_takes_floats() -> None:
     assert criterion(logits.requires_grad_(), labels, index=torch.arange(COUNT)).isfinite()
 
 
+def test_moving_a_criterion_leaves_its_formats() -> None:
+    criterion = MentorLoss(total_steps=10, samples=COUNT)
+    before = {name: part.dtype for name, part in criterion.state_dict().items()}
+    criterion.to("cpu").half()
+    assert {name: part.dtype for name, part in criterion.state_dict().items()} == before
+
+
 def test_halving_a_model_does_not_round_its_criterion() -> None:
     criterion = MentorLoss("pd", 10)
     before = {name: part.clone() for name, part in criterion.spade.rule.state_dict().items()}  # type: ignore[union-attr]

@@ -44,6 +44,7 @@ __all__ = ["MentorLoss"]
 
 _AVERAGED = 0.1  # share of training that the noise rate is averaged over
 _SETTLED = 0.1  # share of training before which the student knows too little to judge labels
+_HALF = (torch.float16, torch.bfloat16)
 _CLEAR = 0.1  # share of labels that may look wrong without surely being it
 
 
@@ -245,7 +246,7 @@ class MentorLoss(nn.Module):
                 of the batch over all of them; without it they must have as many samples each.
         """
         losses = one_each(losses).detach()
-        if losses.dtype in (torch.float16, torch.bfloat16):
+        if losses.dtype in _HALF:
             losses = losses.float()
         if not self.training:
             return torch.ones_like(losses)
@@ -451,9 +452,9 @@ class MentorLoss(nn.Module):
 
         def not_halved(part: Tensor) -> Tensor:
             moved: Tensor = fn(part)
-            if moved.dtype not in (torch.float16, torch.bfloat16):
-                return moved
-            return part.to(device=moved.device, dtype=torch.float32)
+            if moved.dtype in _HALF and part.dtype not in _HALF:
+                return part.to(device=moved.device, dtype=torch.float32)
+            return moved
 
         super()._apply(not_halved, recurse)
         return self
