@@ -86,6 +86,14 @@ def test_given_labels_that_agree(tmp_path: Path) -> None:
         read(tmp_path, AS_DOWNLOADED, given_label=np.where(np.arange(10) == 2, 1, 0))
 
 
+def test_what_the_file_calls_given(tmp_path: Path) -> None:
+    assert read(tmp_path, AS_DOWNLOADED).given_label.tolist() == [0, 1, 1]
+    assert read(tmp_path, SPELLINGS["tabs"]).given_label.tolist() == [-1, -1, -1]
+    twice = "index,given_label,decision\n1,cat,keep\n1,dog,keep\n"
+    with pytest.raises(MentorNetError, match="keep one of the two"):
+        read(tmp_path, twice)
+
+
 HEAD = "index,given_label,decision,label\n"
 WRONG = {
     "line 3: there is no sample 10, only 0 to 9; do the decisions belong to another run?":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -78,7 +79,7 @@ def test_a_criterion_in_double_takes_floats() -> None:
 def test_moving_a_criterion_leaves_its_formats() -> None:
     criterion = MentorLoss(total_steps=10, samples=COUNT)
     before = {name: part.dtype for name, part in criterion.state_dict().items()}
-    criterion.to("cpu").half()
+    criterion.to("cpu").half().to(torch.bfloat16)
     assert {name: part.dtype for name, part in criterion.state_dict().items()} == before
 
 
@@ -128,15 +129,26 @@ def test_a_batch_without_any_label_is_as_in_torch() -> None:
     assert criterion.figures()["bad_samples"] == 0
 
 
-def test_what_is_no_number_where_there_is_no_label_does_no_harm() -> None:
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_what_is_no_number_where_there_is_no_label_does_no_harm(smoothing: float) -> None:
     logits, labels = segmented(0)
     labels[0, 1, 1] = IGNORE
     spoilt = logits.detach().clone()
     spoilt[0, :, 1, 1] = torch.nan
-    criterion = MentorLoss("uniform", 20, burn_in=0.0)
+    criterion = MentorLoss("uniform", 20, burn_in=0.0, label_smoothing=smoothing)
     loss = criterion(spoilt.requires_grad_(), labels)
-    torch.testing.assert_close(loss, nn.functional.cross_entropy(logits, labels))
+    plain = nn.functional.cross_entropy(logits, labels, label_smoothing=smoothing)
+    torch.testing.assert_close(loss, plain)
+    loss.backward()
+    plain.backward()
+    torch.testing.assert_close(spoilt.grad, logits.grad)
     assert criterion.figures()["bad_samples"] == 0
+
+
+def test_a_batch_whose_only_labelled_images_are_no_numbers() -> None:
+    logits, labels = segmented(3)
+    with pytest.raises(MentorNetError, match="all 5 losses of the batch are NaN or infinite"):
+        MentorLoss(total_steps=20)(logits * torch.nan, labels)
 
 
 # The door.
@@ -148,13 +160,39 @@ def test_losses_below_0(name: str) -> None:
     losses = torch.tensor([-3.0, -1.5, -0.5, 0.5, 2.0], requires_grad=True)
     with pytest.raises(MentorNetError, match=r"is for losses ≥ 0 .* the least is -3"):
         criterion(losses=losses)
+    with pytest.raises(MentorNetError, match="is for losses ≥ 0"):
+        criterion.weigh(losses, torch.zeros(5).long(), logits=torch.zeros(5, 2))
     fine = MentorLoss("auto", 10)
     assert fine(losses=losses).isfinite()
+
+
+@pytest.mark.parametrize("name", ["focal", "log-sum", "lorentzian", "huber"])
+def test_losses_below_0_by_rounding(name: str) -> None:
+    criterion = MentorLoss(make_curriculum(name), 10, burn_in=0.0)
+    weights = criterion.weigh(-(torch.tensor([1.0, 0.5]) + 1e-6).log())
+    assert ((weights >= 0) & (weights <= 1)).all()
+
+
+def test_a_device_without_autocast() -> None:
+    criterion = MentorLoss(total_steps=10).to("meta")
+    logits = torch.zeros(4, 3, device="meta", requires_grad=True)
+    assert criterion(logits, torch.zeros(4, device="meta").long()).shape == ()
+
+
+def test_half_logits_under_class_weights_are_judged_in_float() -> None:
+    weight = torch.tensor([0.3, 1.7, 0.9])
+    logits = torch.randn(8, 3, generator=generator(0)).bfloat16()
+    labels = torch.arange(8) % 3
+    found = MentorLoss(total_steps=10, class_weight=weight).eval()(logits, labels)
+    torch.testing.assert_close(found, nn.functional.cross_entropy(logits.float(), labels, weight))
 
 
 def test_whole_floats_are_steps() -> None:
     steps: Any = 4 * 100 / 8
     assert MentorLoss(total_steps=steps).spade.total_steps == 50
+    for ten in (np.float32(10), np.int64(10), torch.tensor(10)):
+        steps = ten
+        assert MentorLoss(total_steps=steps).spade.total_steps == 10
 
 
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {

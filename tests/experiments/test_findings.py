@@ -42,6 +42,11 @@ def test_a_number(results: Results, call: str) -> None:
     [
         ('{{ last("elr", "0.5") }}', "a cell that benchmark has not: elr, 0.5"),
         ('{{ tried("spade", "0.4", "b=2") }}', "name b=2, which was not tried for spade"),
+        (
+            '{{ curve("elr", "0.4", "mean_weight", 3) }}',
+            "mean_weight at epoch 3, which elr has not",
+        ),
+        ('{{ curve("elr", "0.4", "speed", 1) }}', "speed at epoch 1, which elr has not"),
         ("{{ lasts }}", "cannot be read: 'lasts' is undefined"),
         ("{{ last( }}", "the findings cannot be read"),
     ],

@@ -155,3 +155,22 @@ def _tensors(thing: object, seen: set[int] | None = None) -> Iterator[torch.Tens
             yield from _tensors(value, seen)
     elif type(thing).__module__.startswith(("mentornet", "torch.nn")):
         yield from _tensors(vars(thing), seen)
+
+
+def test_weight_decay_follows_the_weights_that_the_loss_was_taken_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of MentorMix those are of the blends, not v."""
+    followed: list[torch.Tensor] = []
+    monkeypatch.setattr(
+        "mentornet.training.trainer.add_weight_decay",
+        lambda parameters, decay, weights: followed.append(weights),  # noqa: ARG005
+    )
+    trainer = Trainer(prepared("mentormix", set=("percentile=0.3", "burn_in=0")))
+    done = trainer.supervision.step(trainer.student, next(trainer.batches.epoch(0)), 0.1)
+    assert done.weights is not None
+    assert done.weighed is not None
+    monkeypatch.setattr(trainer.supervision, "step", lambda *_: done)
+    trainer.step(next(trainer.batches.epoch(0)), 0)
+    assert followed[0] is done.weighed
+    assert not torch.equal(done.weighed, done.weights)

@@ -75,8 +75,7 @@ def read_decisions(
     header, lines = _table(path)
     places = _columns(path, header)
     reader = _LineReader(tuple(class_names), count, given_label, relabelled)
-    found: dict[int, tuple[str, int, int]] = {}
-    given: dict[int, int] = {}
+    found: dict[int, tuple[str, int, int, int]] = {}
     for number, cells in lines:
         if len(cells) > len(header) and any(cells[len(header) :]):
             raise MentorNetError(
@@ -90,20 +89,19 @@ def read_decisions(
             raise MentorNetError(f"{path}, line {number}: {error}") from None
         if line is None:
             continue
-        index, decision, label = line
-        given[index] = reader.class_in(row.get("given_label", ""), "given_label")
-        before = found.setdefault(index, (decision, label, number))
-        if before[:2] != (decision, label):
+        index, decision, label, given = line
+        before = found.setdefault(index, (decision, label, given, number))
+        if before[:3] != (decision, label, given):
             raise MentorNetError(
                 f"{path}, line {number}: sample {index} is to {reader.say(decision, label)} here "
-                f"and to {reader.say(*before[:2])} in line {before[2]}; keep one of the two"
+                f"and to {reader.say(*before[:2])} in line {before[3]}; keep one of the two"
             )
     indices = sorted(found)
     return Decisions(
         np.array(indices, np.int64),
         np.array([found[index][0] for index in indices], np.str_),
         np.array([found[index][1] for index in indices], np.int64),
-        np.array([given[index] for index in indices], np.int64),
+        np.array([found[index][2] for index in indices], np.int64),
     )
 
 
@@ -124,8 +122,8 @@ class _LineReader:
         self.given_label = given_label
         self.relabelled = given_label if relabelled is None else relabelled
 
-    def read(self, row: dict[str, str]) -> tuple[int, str, int] | None:
-        """Index, decision and new label; nothing where no decision was made."""
+    def read(self, row: dict[str, str]) -> tuple[int, str, int, int] | None:
+        """Index, decision, new label, given label as the file says; None without a decision."""
         index_text, decision = row["index"].strip(), row["decision"].strip().lower()
         if not decision:
             return None
@@ -134,22 +132,23 @@ class _LineReader:
             hint = did_you_mean(_cut(decision), DECISIONS)
             raise MentorNetError(f"unknown decision {_cut(row['decision'])!r}; {hint}")
         given = self._given(index, row.get("given_label", ""))
+        said = -1 if given is None or not row.get("given_label", "").strip() else given
         text = row.get("label", "")
         if decision == "drop":
-            return index, decision, -1
+            return index, decision, -1, said
         if decision == "keep":
             if text.strip() and given is not None and self._class(text, "label") != given:
                 raise MentorNetError(
                     f"sample {index} is to keep the label {_cut(self.names[given])!r}, and the "
                     f"label says {_cut(text)!r}; did you mean relabel?"
                 )
-            return index, decision, -1
+            return index, decision, -1, said
         if not text.strip():
             raise MentorNetError(
                 f"sample {index} is to be relabelled, and label is empty; "
                 "write the class it should have, or drop it"
             )
-        return index, decision, self._class(text, "label")
+        return index, decision, self._class(text, "label"), said
 
     def say(self, decision: str, label: int) -> str:
         """A decision in words."""
@@ -184,10 +183,6 @@ class _LineReader:
                 f"{_cut(self.names[known])!r}; do the decisions belong to another run?"
             )
         return given
-
-    def class_in(self, text: str, column: str) -> int:
-        """The class of that name; −1 where there is none."""
-        return self._class(text, column) if text.strip() else -1
 
     def _class(self, text: str, column: str) -> int:
         """The class of that name, as it was or as a spreadsheet would change it."""

@@ -99,14 +99,13 @@ def _from_records(records: Records) -> Evidence:
     met = column["given_label"] >= 0
     if not met.any():
         raise MentorNetError("no sample has been trained on yet, so there is nothing to audit")
-    times = np.maximum(column["seen"], 1)
     every = Evidence(
         index=np.arange(len(met)),
         given_label=column["given_label"],
         margin=records.margin.cpu().numpy(),
         suggested_label=column["votes"][:, 0],
         support=np.where(column["votes"][:, 0] < 0, np.nan, records.suggested_share.cpu().numpy()),
-        mean_weight=column["weight_sum"] / times,
+        mean_weight=records.mean_weight.cpu().numpy(),
         trajectory=np.empty((len(met), 0), np.float32),
         learned_epoch=column["learned_epoch"],
         forgotten=column["forgotten"],

@@ -7,9 +7,10 @@ Shapes: B samples, K classes, N samples in all; images of labels are `(B, …)` 
 
 from __future__ import annotations
 
+import operator
 import warnings
-from numbers import Integral
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,15 +18,17 @@ from mentornet.errors import MentorNetError
 
 __all__ = [
     "IGNORE",
+    "as_shares",
     "can_look",
     "check_index",
     "check_known",
     "check_labels",
     "check_numbers",
     "check_one_each",
-    "check_shares",
     "whole_number",
 ]
+
+_ROUNDING = 1e-3  # below 0, that a loss may be by rounding
 
 IGNORE = -100
 """In an image of labels: a place that has none, as everywhere in torch."""
@@ -33,14 +36,16 @@ IGNORE = -100
 
 def whole_number(name: str, value: object, *, least: int) -> int:
     """The number, if it is whole; `epochs * N / batch` may be so and yet a float."""
-    whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
-    if whole and not isinstance(value, bool):
-        number = int(value)  # type: ignore[call-overload]
-        if number < least:
-            raise MentorNetError(f"{name} must be ≥ {least}, got {number}")
-        return int(number)
-    hint = "; usually epochs * len(loader)" if name == "total_steps" else ""
-    raise MentorNetError(f"{name} must be a whole number, got {value!r}{hint}")
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        if not isinstance(value, float | np.floating) or not float(value).is_integer():
+            hint = "; usually epochs * len(loader)" if name == "total_steps" else ""
+            raise MentorNetError(f"{name} must be a whole number, got {value!r}{hint}") from None
+        number = int(value)
+    if number < least:
+        raise MentorNetError(f"{name} must be ≥ {least}, got {number}")
+    return number
 
 
 def check_labels(logits: Tensor, labels: Tensor) -> None:
@@ -130,14 +135,21 @@ def check_index(index: Tensor | None, batch: int, samples: int | None) -> None:
         )
 
 
-def check_numbers(bad: Tensor, step: Tensor, *, first: Tensor | bool) -> None:
-    """Raise if all losses are bad, that is, NaN; warn if some are, the first time."""
+def check_numbers(losses: Tensor, bad: Tensor, step: Tensor, *, first: Tensor | bool) -> None:
+    """Raise if no loss is a number; warn if some are not, the first time.
+
+    Args:
+        losses: `(B,)`.
+        bad: which of them should be a number and are none, `(B,)`.
+        step: which step it is.
+        first: whether there were none before.
+    """
     if not can_look(bad) or not bad.any():
         return
-    if bad.all():
+    if not losses.isfinite().any():
         raise MentorNetError(
-            f"all {len(bad)} losses of the batch are NaN or infinite, at step {int(step)}; did "
-            "the student diverge? Try a lower learning rate"
+            f"all {int(bad.sum())} losses of the batch are NaN or infinite, at step {int(step)}; "
+            "did the student diverge? Try a lower learning rate"
         )
     if first:
         warnings.warn(
@@ -147,14 +159,20 @@ def check_numbers(bad: Tensor, step: Tensor, *, first: Tensor | bool) -> None:
         )
 
 
-def check_shares(weights: Tensor, losses: Tensor, name: str) -> None:
-    """Raise if weights are no shares, as some formulas give them for losses below 0."""
-    if can_look(weights) and not bool(((weights >= 0) & (weights <= 1)).all()):
-        least = losses[losses.isfinite()].min()
+def as_shares(weights: Tensor, losses: Tensor, name: str) -> Tensor:
+    """The weights, within [0, 1]; some formulas go beyond for losses below 0.
+
+    Raises unless that was rounding only.
+    """
+    if not can_look(weights) or bool(((weights >= 0) & (weights <= 1)).all()):
+        return weights
+    least = losses[losses.isfinite()].min()
+    if least < -_ROUNDING:
         raise MentorNetError(
             f"{name} is for losses ≥ 0 and gives weights outside [0, 1] for others, the least is "
             f"{least:g}; take mentor='auto' or 'pd', or add a constant to the losses"
         )
+    return weights.nan_to_num(1.0).clamp(0, 1)
 
 
 def can_look(values: Tensor) -> bool:

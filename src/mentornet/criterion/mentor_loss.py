@@ -14,13 +14,13 @@ from torch.nn import functional as F  # noqa: N812
 
 from mentornet.criterion.auto import AutoPercentile
 from mentornet.criterion.checks import (
+    as_shares,
     can_look,
     check_index,
     check_known,
     check_labels,
     check_numbers,
     check_one_each,
-    check_shares,
     whole_number,
 )
 from mentornet.criterion.data_driven import DataDriven, Verified
@@ -34,6 +34,7 @@ from mentornet.criterion.weight_decay import TALLY
 from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
 from mentornet.mentors import Mentor
+from mentornet.precision import HALF, full_precision
 from mentornet.ranks import EvenBatches
 from mentornet.records import Records
 
@@ -44,7 +45,6 @@ __all__ = ["MentorLoss"]
 
 _AVERAGED = 0.1  # share of training that the noise rate is averaged over
 _SETTLED = 0.1  # share of training before which the student knows too little to judge labels
-_HALF = (torch.float16, torch.bfloat16)
 _CLEAR = 0.1  # share of labels that may look wrong without surely being it
 
 
@@ -202,8 +202,11 @@ class MentorLoss(nn.Module):
             raise MentorNetError("labels are missing: criterion(logits, labels)")
         check_labels(logits, labels)
         if not self._learns:
-            weight = None if self.class_weight is None else self.class_weight.to(logits.dtype)
-            return F.cross_entropy(logits, labels, weight, label_smoothing=self.label_smoothing)
+            if self.class_weight is not None and logits.dtype in HALF:
+                logits = logits.float()
+            return F.cross_entropy(
+                logits, labels, self.class_weight, label_smoothing=self.label_smoothing
+            )
         first = ranks_here().place(len(labels))[0].start
         judged = judge(logits, labels, seed=self.seed, step=self.spade.step, first=first)
         if labels.ndim > 1 and self.by_class is not None:
@@ -246,7 +249,7 @@ class MentorLoss(nn.Module):
                 of the batch over all of them; without it they must have as many samples each.
         """
         losses = one_each(losses).detach()
-        if losses.dtype in _HALF:
+        if losses.dtype in HALF:
             losses = losses.float()
         if not self.training:
             return torch.ones_like(losses)
@@ -289,7 +292,7 @@ class MentorLoss(nn.Module):
 
     def _weigh(self, seen: Seen) -> Tensor:
         """The weights of all of them, `(B,)`, in full precision also under autocast."""
-        with torch.autocast(seen.losses.device.type, enabled=False):
+        with full_precision(seen.losses.device):
             return self._weighed(seen)
 
     def _weighed(self, seen: Seen) -> Tensor:
@@ -309,8 +312,8 @@ class MentorLoss(nn.Module):
         if self.learning is not None and index is not None:
             self.learning.observe(features, index, wrong)
         weights = spade.weigh_features(features, index)
-        if wrong is None:  # then losses may be anybody's
-            check_shares(weights, losses, f"mentor {spade.rule.name!r}")
+        if isinstance(spade.rule, Curriculum):
+            weights = as_shares(weights, losses, f"mentor {spade.rule.name!r}")
         full = (~losses.isnan()).to(weights.dtype)
         if auto is not None:
             weights = lasting = torch.where(settled, weights, full)
@@ -452,9 +455,7 @@ class MentorLoss(nn.Module):
 
         def not_halved(part: Tensor) -> Tensor:
             moved: Tensor = fn(part)
-            if moved.dtype in _HALF and part.dtype not in _HALF:
-                return part.to(device=moved.device, dtype=torch.float32)
-            return moved
+            return part.to(moved.device) if moved.dtype in HALF else moved
 
         super()._apply(not_halved, recurse)
         return self
@@ -483,7 +484,7 @@ class MentorLoss(nn.Module):
         self._calls += 1
         if losses.device != self.spade.step.device:
             self.to(losses.device)
-        check_numbers(seen.bad, self.spade.step, first=self.bad_samples == 0)
+        check_numbers(losses, seen.bad, self.spade.step, first=self.bad_samples == 0)
 
     def extra_repr(self) -> str:
         rule = self.spade.rule

@@ -14,6 +14,7 @@ from torch.nn import functional as F  # noqa: N812
 from mentornet.criterion.checks import IGNORE
 from mentornet.criterion.draws import hashed_uniform
 from mentornet.errors import MentorNetError
+from mentornet.precision import HALF
 from mentornet.records import margins_of
 
 __all__ = ["Judged", "judge", "one_each", "weighted_nll"]
@@ -51,9 +52,12 @@ def judge(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor, first: int
         step: which step it is.
         first: the place of the first sample in the batch of all processes.
     """
-    precise = logits.float() if logits.dtype in (torch.float16, torch.bfloat16) else logits
-    bad = _bad(precise.detach(), labels)
-    log_p = precise.masked_fill(_rows(bad, precise), 0.0).log_softmax(1)
+    precise = logits.float() if logits.dtype in HALF else logits
+    bad, beside = _bad(precise.detach(), labels)
+    harmless = precise.masked_fill(_rows(bad, precise), 0.0)
+    if beside is not None:
+        harmless = harmless.masked_fill(beside.unsqueeze(1), 0.0)
+    log_p = harmless.log_softmax(1)
     known = log_p.detach()
     losses = F.nll_loss(known, labels, reduction="none", ignore_index=IGNORE)
     if losses.ndim > 1:
@@ -104,12 +108,18 @@ def one_each(losses: Tensor) -> Tensor:
     return losses if losses.ndim == 1 else losses.flatten(1).mean(1)
 
 
-def _bad(logits: Tensor, labels: Tensor) -> Tensor:
-    """Rows `(B,)` whose loss is no number; −∞ on a class that is not the label is fine."""
+def _bad(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Rows `(B,)` whose loss is no number; −∞ on a class that is not the label is fine.
+
+    And in images of labels, the places `(B, …)` where that is so and there is no label.
+    """
     largest = logits.amax(1)
     place = labels.clamp(min=0).unsqueeze(1)
     bad = ~(largest.isfinite() & logits.gather(1, place).squeeze(1).isfinite())
-    return bad if bad.ndim == 1 else (bad & (labels != IGNORE)).flatten(1).any(1)
+    if bad.ndim == 1:
+        return bad, None
+    labelled = labels != IGNORE
+    return (bad & labelled).flatten(1).any(1), bad & ~labelled
 
 
 def _rows(values: Tensor, like: Tensor) -> Tensor:

@@ -107,8 +107,8 @@ def instance(true_label: Tensor, images: Tensor, classes: int, rate: float, *, s
 
     Each image x of class y has its own flip rate q from a normal distribution around p, cut
     to [0, 1], and mistakes fall on the other classes by softmax(xᵀ W_y), W random. The
-    distribution's σ is 0.1, but at most half of the way to 0 or to 1, so that the cut does
-    not move its mean.
+    distribution's σ is 0.1, but at most half of the way to 0 or to 1, so that the cut hardly
+    moves its mean.
 
     Args:
         true_label: `(N,)`, integer.

@@ -88,7 +88,8 @@ _ABOUT = {
     "goldberger": "a noise layer behind the student, which starts from a rate of 0.1; not tuned",
     "spade": "Algorithm 1 with PD's G in place of a mentor; losses are smoothed (0.8), all is "
     "learned for a tenth of training; percentile tuned, at 0.2 among higher ones",
-    "mentornet-pd": "the predefined mentor; smoothed, started and tuned like spade",
+    "mentornet-pd": "the predefined mentor; smoothed and started like spade, and tuned so, over "
+    "more percentiles",
     "mentornet-auto": "the predefined mentor, told nothing: it estimates the noise rate",
     "mentornet-dd": "a mentor learned in the run from 1,000 verified samples, 17 times; losses are "
     "smoothed as above; from 0.3 of training on its weights are decisions, near 0 or 1; the "

@@ -20,6 +20,7 @@ __all__ = [
     "number",
     "paper_number",
     "precision_of",
+    "read_cell",
 ]
 
 
@@ -71,7 +72,7 @@ def compare(table: Table, results: Results, seeds: int | None = None) -> Entries
         made = [result for result in looked.values() if result is not None]
         found[cell.row, cell.column] = Entry(
             cell,
-            tuple(_read(cell, result) for result in made),
+            tuple(read_cell(cell, result) for result in made),
             tuple(seed for seed, result in looked.items() if result is not None),
             tuple(float(result["run"]["accuracy_best"]) for result in made),
             tuple(float(result["run"]["seconds"]) / 60 for result in made),
@@ -86,7 +87,8 @@ def precision_of(result: Mapping[str, Any]) -> str:
     return "bf16" if 'precision = "bf16"' in result.get("config", "") else "float32"
 
 
-def _read(cell: Cell, result: Mapping[str, Any]) -> float:
+def read_cell(cell: Cell, result: Mapping[str, Any]) -> float:
+    """The number of a result that the cell shows."""
     if cell.reads == "train_accuracy":
         return float(result["train_accuracy"])
     return float(result["run"][cell.reads])

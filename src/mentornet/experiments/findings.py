@@ -16,7 +16,7 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 from mentornet.errors import MentorNetError
 from mentornet.experiments.benchmark import benchmark, full_size, human, transfer
 from mentornet.experiments.cells import Cell
-from mentornet.experiments.comparison import compare, gap_closed
+from mentornet.experiments.comparison import compare, gap_closed, read_cell
 from mentornet.experiments.results import Results
 
 __all__ = ["UNKNOWN", "render_findings"]
@@ -27,7 +27,7 @@ _TABLES = {
     for table in (benchmark("small"), full_size("small"), transfer("small"), human("small"))
 }
 _SHARES: dict[str, Callable[[Cell, Mapping[str, Any]], float]] = {
-    "last": lambda cell, result: result["run"][cell.reads],
+    "last": read_cell,
     "best": lambda cell, result: result["run"]["accuracy_best"],  # noqa: ARG005
     "fitted": lambda cell, result: result["train_accuracy"],  # noqa: ARG005
     "right": lambda cell, result: 1 - result["run"]["noise_rate_actual"],  # noqa: ARG005
@@ -74,7 +74,12 @@ class _Numbers:
     ) -> str:
         """A figure of the curve, such as `mean_weight`, after that epoch."""
         found = self._found(_cell(table, row, column), seed)
-        return f"{found[0]['curve'][name][epoch - 1]:.2f}" if found else UNKNOWN
+        if not found:
+            return UNKNOWN
+        values = found[0]["curve"].get(name, ())
+        if not 0 < epoch <= len(values):
+            raise MentorNetError(f"the findings name {name} at epoch {epoch}, which {row} has not")
+        return f"{values[epoch - 1]:.2f}"
 
     def tried(self, row: str, column: str, settings: str, table: str = "benchmark") -> str:
         """What a trial of tuning came to on the labels held out."""
@@ -95,7 +100,9 @@ class _Numbers:
         """The last epoch of a run of an earlier protocol, kept in a folder beside the results."""
         run = _cell("benchmark", row, column).run
         found = [*Results(self.results.folder / folder).named(run.key.removesuffix(run.digest))]
-        return _percent(found[0]["run"]["accuracy_last"]) if len(found) == 1 else UNKNOWN
+        if len(found) > 1:
+            raise MentorNetError(f"{folder} has {len(found)} runs of {row} at {column}")
+        return _percent(found[0]["run"]["accuracy_last"]) if found else UNKNOWN
 
     def _found(self, cell: Cell, seed: int | None) -> list[dict[str, Any]]:
         seeds = range(cell.seeds or 1) if seed is None else [seed]

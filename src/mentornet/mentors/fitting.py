@@ -19,6 +19,7 @@ from mentornet.features import MentorFeatures
 from mentornet.mentors.mentor import Mentor
 from mentornet.mentors.objectives import Objective, binary, explicit, implicit
 from mentornet.names import pick
+from mentornet.precision import full_precision
 from mentornet.randomness import generator
 
 __all__ = ["FitConfig", "FitRecord", "Lesson", "error_of", "fit", "fit_curriculum", "fit_labels"]
@@ -208,8 +209,7 @@ def fit(
     for part in (lesson, judged_on):
         part.check(mentor)
     started = time.perf_counter()
-    device = lesson.target.device.type
-    plain = torch.autocast(device, enabled=False)  # its cache would hide what Adam has changed
+    plain = full_precision(lesson.target.device)
     with _one_thread(), _learning(mentor), plain, torch.enable_grad():
         record = _descend(mentor, lesson, objective, error, judged_on, config, on_progress)
         record.error = error_of(mentor, judged_on, error)

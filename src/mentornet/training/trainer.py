@@ -299,7 +299,7 @@ class Trainer:
         """
         if self.is_correct is None:
             return None
-        guessed = torch.ones_like(self.is_correct)
+        guessed = (self.records.seen > 0).cpu()
         if self.supervision.known is not None and self.prepared.verified is not None:
             guessed[self.prepared.verified.index] = False
         is_correct = self.is_correct[guessed]
