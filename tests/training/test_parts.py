@@ -164,7 +164,7 @@ def test_weight_decay_follows_the_weights_that_the_loss_was_taken_with(
     followed: list[torch.Tensor] = []
     monkeypatch.setattr(
         "mentornet.training.trainer.add_weight_decay",
-        lambda parameters, decay, weights: followed.append(weights),  # noqa: ARG005
+        lambda parameters, decay, weights: followed.append(weights),
     )
     trainer = Trainer(prepared("mentormix", set=("percentile=0.3", "burn_in=0")))
     done = trainer.supervision.step(trainer.student, next(trainer.batches.epoch(0)), 0.1)
