@@ -86,7 +86,7 @@ def small_config(data: str, noise: str | None = None) -> TrainConfig:
 class Row:
     """A method as a row: its settings at each scale, and what is tuned.
 
-    Where four labels in five are right, small runs may have percentiles of their own.
+    Where four labels in five are right, small runs may have candidates of their own.
     """
 
     method: str
@@ -149,7 +149,6 @@ ROWS = {
                 *(("percentile=0.75", f"lambda2={value:g}") for value in (0.5, 2)),
             ),
             tuned_small=_PERCENTILES,
-            tuned_mostly_right=_each("percentile", 0.6, 0.75, 0.85),
         ),
         Row("mentornet-auto"),
         Row("mentornet-dd", paper=(*AS_IN_THE_PAPER, "reads_label=true")),
