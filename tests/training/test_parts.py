@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
-from mentornet.config import OptimiserConfig
+from mentornet.config import MachineConfig, OptimiserConfig
 from mentornet.criterion.weight_decay import add_weight_decay
 from mentornet.data import load_digits
 from mentornet.records import Records, read_records, write_records
 from mentornet.training import Trainer
+from mentornet.training.assembly import make_fabric
 from mentornet.training.batches import BatchSettings, InMemoryBatches, steps_per_epoch
 from mentornet.training.schedules import learning_rate
 from tests.training.runs import METHOD_SETTINGS, prepared
@@ -174,3 +176,19 @@ def test_weight_decay_follows_the_weights_that_the_loss_was_taken_with(
     trainer.step(next(trainer.batches.epoch(0)), 0)
     assert followed[0] is done.weighed
     assert not torch.equal(done.weighed, done.weights)
+
+
+def test_the_precision_is_not_announced() -> None:
+    """A dry run of fifty runs would else say fifty times what was asked for."""
+    heard: list[str] = []
+    listener = logging.Handler()
+    listener.emit = lambda record: heard.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("lightning_fabric")
+    level = logger.level
+    logger.addHandler(listener)
+    try:
+        make_fabric(MachineConfig(accelerator="cpu", precision="bf16"), None)
+    finally:
+        logger.removeHandler(listener)
+    assert heard == []
+    assert logger.level == level

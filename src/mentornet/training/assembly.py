@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -44,15 +46,29 @@ def make_fabric(machine: MachineConfig, run: RunFolder | None) -> Fabric:
     world = world_size()
     local = int(os.environ["LOCAL_WORLD_SIZE"]) if world > 1 else 1
     try:
-        fabric = Fabric(
-            accelerator=machine.accelerator, devices=local, num_nodes=world // local,
-            strategy=_shared_step() if world > 1 else "auto", precision=precision, loggers=loggers,
-        )  # fmt: skip
+        with _quiet("lightning_fabric"):
+            fabric = Fabric(
+                accelerator=machine.accelerator, devices=local, num_nodes=world // local,
+                strategy=_shared_step() if world > 1 else "auto", precision=precision,
+                loggers=loggers,
+            )  # fmt: skip
         if world > 1:
             fabric.launch()
     except (ValueError, RuntimeError, ImportError) as error:
         raise MentorNetError(f"accelerator {machine.accelerator!r}: {error}") from None
     return fabric
+
+
+@contextmanager
+def _quiet(library: str) -> Iterator[None]:
+    """No news from that library, such as which precision we asked for; warnings get through."""
+    logger = logging.getLogger(library)
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _shared_step() -> DDPStrategy:
