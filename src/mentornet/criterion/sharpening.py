@@ -13,7 +13,7 @@ __all__ = ["Sharpened"]
 
 _NEARLY = 1e-4  # how far from 0 and 1 a weight is taken to be at least
 _LEVELS = 0.5, 0.75  # between which v̄ is kept
-_KEPT = 0.5  # of what is thought right, at least, where certainty is asked for
+_KEPT = 0.1  # of what is thought right, at least, where certainty is asked for
 
 
 class Sharpened(nn.Module):
@@ -31,8 +31,9 @@ class Sharpened(nn.Module):
 
     Where most labels are wrong, more likely right than not is too little: of what is then taken a
     quarter may be wrong, and a wrong label that is learned costs several times what a right one is
-    worth. With `certainty` it is v₀ = c; but never so high that less is kept of a batch than half
-    of what the mentor thinks right, Σv, as a mentor may be sure of nothing yet.
+    worth. With `certainty` it is v₀ = c; but never so high that less is kept of a batch than a
+    tenth of what the mentor thinks right, Σv: it may be sure of nothing yet, and somebody who is
+    taught nothing learns nothing.
 
     Args:
         sharpness: s > 0.
