@@ -138,25 +138,6 @@ def test_where_hardly_a_label_is_wrong_three_in_four_is_enough() -> None:
     assert found[0].item() == pytest.approx(3**5 / (1 + 3**5), rel=1e-3)  # odds 9 over odds 3
 
 
-def test_with_certainty_only_what_is_certain_counts() -> None:
-    sharpened = Sharpened(sharpness=5.0, certainty=0.9)
-    weight = torch.tensor([0.0, 0.5, 0.89, 0.91, 0.97, 1.0])
-    found = sharpened(weight, torch.tensor(1.0))
-    assert ((found > 0.5) == (weight > 0.9)).all()
-    odds = [(1 / 9) ** 5, (89 / 99) ** 5, (91 / 81) ** 5]
-    assert found[1:4].tolist() == pytest.approx([ratio / (1 + ratio) for ratio in odds], rel=1e-3)
-
-
-@pytest.mark.parametrize("scale", [0.001, 0.1, 0.5, 0.89])
-def test_a_mentor_that_is_certain_of_nothing_keeps_a_tenth_of_what_it_thinks_right(
-    scale: float,
-) -> None:
-    weight = scale * torch.rand(1000, generator=generator(0))
-    kept = Sharpened(sharpness=5.0, certainty=0.9)(weight, torch.tensor(1.0)) > 0.5
-    assert kept.sum() == pytest.approx(weight.sum() / 10, abs=1)
-    assert weight[kept].min() > weight[~kept].max()
-
-
 @pytest.mark.parametrize(("progress", "t"), [(0.0, 0.0), (0.1, 0.25), (0.4, 1.0), (0.9, 1.0)])
 def test_weights_are_decided_by_then(progress: float, t: float) -> None:
     weight = torch.tensor([0.2, 0.7, 0.6])
@@ -244,7 +225,6 @@ MISTAKES = [
     ),
     (lambda: SpadeConfig(burn_in=20), "burn_in must be in [0, 1], got 20"),
     (lambda: SpadeConfig(sharpness=-1), "sharpness must be ≥ 0, got -1"),
-    (lambda: SpadeConfig(certainty=95), "certainty must be in (0, 1), got 95"),
     (lambda: SpadeConfig(decided_by=0), "decided_by must be in (0, 1], got 0"),
 ]
 

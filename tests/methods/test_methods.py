@@ -148,20 +148,6 @@ def test_dd_keeps_the_predefined_mentor_unless_the_learned_one_is_better() -> No
     assert supervision.learned() == {}
 
 
-@pytest.mark.parametrize(("right", "counts"), [(0.3, False), (0.7, True)])
-def test_dd_must_be_sure_of_a_label_where_most_are_wrong(right: float, counts: bool) -> None:
-    """At the end, of labels that a mentor finds right with 0.8, among some that it is sure of."""
-    is_correct = torch.arange(100) < 100 * right
-    verified = Verified(torch.arange(100), is_correct)
-    supervision = make_method("mentornet-dd").start(Task(100, 2, 10, verified=verified))
-    assert isinstance(supervision, InRun)
-    assert supervision.spade.sharpened is not None
-    weight = torch.where(torch.arange(100) < 60, 0.99, 0.8)
-    found = supervision.spade.sharpened(weight, torch.tensor(0.9))
-    assert (found[:60] > 0.9).all()
-    assert (found[60:] > 0.5).tolist() == [counts] * 40
-
-
 def test_dd_with_every_label_right_trusts_all() -> None:
     supervision = dd(torch.ones(50, dtype=torch.bool))
     weights = run(supervision, torch.rand(50, generator=generator(0)), 22)

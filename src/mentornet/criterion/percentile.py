@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["PercentileEMA", "check_pace", "quantile"]
+__all__ = ["PercentileEMA", "check_pace"]
 
 
 class PercentileEMA(nn.Module):
@@ -49,14 +49,14 @@ class PercentileEMA(nn.Module):
             label: not looked at; see `ClassPercentile`.
             percentile: p for this batch in place of the usual one, a scalar.
         """
-        level = quantile(losses.float(), self.percentile if percentile is None else percentile)
+        level = _quantile(losses.float(), self.percentile if percentile is None else percentile)
         moved = self.value * self.decay + level * (1 - self.decay)
         moved = torch.where(self.value.isnan(), level, moved)
         self.value = torch.where(level.isnan(), self.value, moved)
         return self.value
 
 
-def quantile(values: Tensor, at: float | Tensor) -> Tensor:
+def _quantile(values: Tensor, at: float | Tensor) -> Tensor:
     """The quantile of those that are not NaN, straight lines in between; NaN if there are none.
 
     (`torch.nanquantile`, for a share that is a tensor; that one cannot be compiled with it.)

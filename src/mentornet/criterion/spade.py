@@ -41,7 +41,6 @@ class SpadeConfig:
             in the paper: the loss as it is. See `SmoothedLoss`.
         sharpness: how firmly the rule decides; 0 in the paper: v as it is. See `Sharpened`.
         decided_by: share of training by which it decides so firmly.
-        certainty: how sure of a label it must then be; None: surer than on average.
     """
 
     percentile: float = 0.75
@@ -52,7 +51,6 @@ class SpadeConfig:
     smoothing: float = 0.0
     sharpness: float = 0.0
     decided_by: float = 1.0
-    certainty: float | None = None
 
     def __post_init__(self) -> None:
         check_pace(self.percentile, self.decay)
@@ -66,8 +64,6 @@ class SpadeConfig:
             raise MentorNetError(f"sharpness must be ≥ 0, got {self.sharpness:g}")
         if not 0 < self.decided_by <= 1:
             raise MentorNetError(f"decided_by must be in (0, 1], got {self.decided_by:g}")
-        if self.certainty is not None and not 0 < self.certainty < 1:
-            raise MentorNetError(f"certainty must be in (0, 1), got {self.certainty:g}")
 
 
 def weighted_mean(weight: Tensor, loss: Tensor) -> Tensor:
@@ -136,9 +132,8 @@ class Spade(nn.Module):
         self.sharpened: Sharpened | None = None
         if self.config.sharpness:
             self.sharpened = Sharpened(
-                self.config.sharpness, self.config.decided_by, self.config.decay,
-                self.config.certainty,
-            )  # fmt: skip
+                self.config.sharpness, self.config.decided_by, self.config.decay
+            )
         steps = max(history, history_of(rule))
         self.history: LossHistory | None = None
         if steps > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from torch import Tensor
@@ -20,8 +20,6 @@ from mentornet.methods.weighted import Paced, SpadeMethod
 
 __all__ = ["AS_IN_THE_PAPER", "InRun", "MentorNetDD"]
 
-_CERTAIN = 0.95  # how sure the mentor must be of a label where most verified ones are wrong
-
 
 @dataclass(frozen=True)
 class MentorNetDD(SpadeMethod):
@@ -30,11 +28,9 @@ class MentorNetDD(SpadeMethod):
     After the burn-in the predefined mentor serves until the first update. With `mentor` there
     is nothing to learn: a mentor from elsewhere is transferred, its label input fixed to 0.
 
-    The defaults are what did best in our benchmark: weights become decisions (see `Sharpened`), and
-    where most of the verified labels are wrong, the mentor must be sure of a label.
-    `AS_IN_THE_PAPER` has the paper's: it burns in twice as long and drops half the samples
-    meanwhile, learns twice, from single losses, takes the mentor's probability for the weight, and
-    weighs verified samples like all others.
+    The defaults are what did best in our benchmark. `AS_IN_THE_PAPER` has the paper's: it burns in
+    twice as long and drops half the samples meanwhile, learns twice, from single losses, takes the
+    mentor's probability for the weight, and weighs verified samples like all others.
 
     Args:
         teaches_verified: whether what is known of verified samples counts for the student too: a
@@ -96,10 +92,8 @@ class MentorNetDD(SpadeMethod):
         if task.verified is None:
             raise MentorNetError("mentornet-dd learns from verified samples, and there are none")
         predefined = load_mentor("pd").to(task.device)
-        mostly_wrong = not task.verified.is_correct.float().mean() > 0.5
-        pace = replace(self.pace(), certainty=_CERTAIN if mostly_wrong else None)
         spade = Spade(
-            predefined, total_steps=task.total_steps, config=pace, count=task.count,
+            predefined, total_steps=task.total_steps, config=self.pace(), count=task.count,
             history=self.history, half_history=self.half_history,
             seed=task.seed,
         )  # fmt: skip
