@@ -40,9 +40,11 @@ _THREE = ("full-model", "mentornet-pd", "mentornet-dd", "elr", "mentormix", "ora
 _ONLY_AT = {
     "mentornet-pd paper": ("0.4",),
     "mentornet-pd wider": ("0.2",),
+    "mentornet-dd sharp": ("0.2", "0.4"),
+    "mentor-bootstrap mixup": ("0.4",),
     "mentor-bootstrap auto": ("0.4",),
 }
-"""Rows beside the point, at one fraction."""
+"""Rows beside the point, not at every fraction."""
 _THREE_AT = {"0.4": ("mentornet-dd soft", "mentornet-dd sharp")}
 
 
