@@ -49,7 +49,7 @@ class Visit:
         self.context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "color_scheme": "light", **options}
         )
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(30_000)  # two cores may be busy with other tests
         self.context.set_offline(True)
         self.page: Page = self.context.new_page()
         self.trouble: list[str] = []
