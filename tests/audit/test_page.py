@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
+from playwright.sync_api import TimeoutError as BrowserTimeout
 
 from mentornet import MentorNetError
 from mentornet.audit import Contents, Fact, read_decisions, write_page
@@ -71,8 +72,14 @@ def mark(page: Page, index: int) -> str | None:
 
 
 def download(page: Page, folder: Path) -> Path:
-    with page.expect_download() as started:
-        page.get_by_role("button", name="Download").click()
+    """What the button gives; chromium at times loses a first download, so there is a second try."""
+    button = page.get_by_role("button", name="Download")
+    try:
+        with page.expect_download(timeout=5_000) as started:
+            button.click()
+    except BrowserTimeout:
+        with page.expect_download() as started:
+            button.click()
     assert started.value.suggested_filename == "decisions.csv"
     path = folder / "decisions.csv"
     started.value.save_as(path)
