@@ -72,7 +72,7 @@ def mark(page: Page, index: int) -> str | None:
 
 
 def download(page: Page, folder: Path) -> Path:
-    """What the button gives; chromium at times loses a first download, so there is a second try."""
+    """What the button gives; now and then no download begins, why is not known: tried twice."""
     button = page.get_by_role("button", name="Download")
     try:
         with page.expect_download(timeout=5_000) as started:
