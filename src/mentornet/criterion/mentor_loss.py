@@ -154,6 +154,7 @@ class MentorLoss(nn.Module):
         self.records = None if samples is None else Records(samples, labels=True)
         self.learning: Relearning | None = None
         self.weights = torch.ones(0)
+        self._unlabelled: Tensor | None = None
         self._even = EvenBatches()
         self.register_buffer("settled", torch.tensor(False))
         self.register_buffer("bad_samples", torch.zeros((), dtype=torch.long))
@@ -277,6 +278,7 @@ class MentorLoss(nn.Module):
     def _step(self, seen: Seen, whole: int | None = None) -> Tensor:
         """One step of SPADE, on the samples of all processes where several train together."""
         self._check(seen)
+        self._unlabelled = seen.unlabelled
         ranks = ranks_here()
         if ranks.alone:
             self.weights = self._weigh(seen)
@@ -377,10 +379,13 @@ class MentorLoss(nn.Module):
     def figures(self) -> dict[str, float]:
         """What is worth a line in the log; on an accelerator this waits, so not at every step.
 
-        Mean weight and share of samples used (v > ½) in the last batch, ℓ_pt, the noise rate,
-        progress in percent, and how many samples so far had logits that are no numbers.
+        Mean weight and share of samples used (v > ½) in the last batch, of those that have a label;
+        ℓ_pt, the noise rate, progress in percent, and how many samples so far had logits that are
+        no numbers.
         """
-        weights = self.weights if len(self.weights) else torch.ones(1)
+        weights = self.weights if self._unlabelled is None else self.weights[~self._unlabelled]
+        if len(weights) == 0:
+            weights = torch.ones(1)
         return {
             "mean_weight": weights.mean().item(),
             "data_used": (weights > 0.5).float().mean().item(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -146,19 +146,23 @@ def _tuned(table: Table, results: Results) -> str:
 
 
 def _conditions(results: Results) -> str:
-    """Where and with what the runs were made."""
-    machines: Counter[str] = Counter()
+    """Where and with what the runs were made; one that went on elsewhere names both."""
+    made: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for found in results.every():
         under = [found["conditions"], *found.get("went_on_under", ())]
-        machines[f"{', then '.join(map(_named, under))}, {precision_of(found)}"] += 1
-    lines = [
-        f"- {count} run{'s' * (count > 1)}: {name}" for name, count in sorted(machines.items())
-    ]
-    return "## Conditions\n\n" + "\n".join(lines) + "\n"
+        where = ", then ".join(dict.fromkeys(map(_machine, under)))
+        code = ", then ".join(dict.fromkeys(str(about["commit"]) for about in under))
+        made[where, precision_of(found)][code] += 1
+    lines = ["## Conditions", "", "| machine and versions | format | runs | of them at commit |"]
+    lines.append("|---|---|---|---|")
+    for (where, precision), commits in sorted(made.items()):
+        each = "; ".join(f"{count} at {name}" for name, count in sorted(commits.items()))
+        lines.append(f"| {where} | {precision} | {commits.total()} | {each} |")
+    return "\n".join(lines) + "\n"
 
 
-def _named(about: Mapping[str, Any]) -> str:
+def _machine(about: Mapping[str, Any]) -> str:
     return (
-        f"mentornet {about['mentornet']} at {about['commit']}, torch {about['torch']}, "
-        f"Python {about['python']}, {about['processor']}, {about['cores']} cores"
+        f"{about['processor']}, {about['cores']} cores, mentornet {about['mentornet']}, "
+        f"torch {about['torch']}, Python {about['python']}"
     )
