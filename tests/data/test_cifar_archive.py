@@ -4,7 +4,6 @@ import hashlib
 import io
 import re
 import tarfile
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +14,6 @@ import torch
 from mentornet import MentorNetError
 from mentornet.data import fetch_cifar, load_cifar10, load_cifar100, web
 from mentornet.data.cifar_archive import ARCHIVES
-from mentornet.data.locking import alone
 from tests.data.loopback import Server, serving
 from tests.data.test_datasets import write_cifar10, write_cifar100
 
@@ -175,20 +173,3 @@ def test_two_at_once_download_once(tmp_path: Path) -> None:
         with ThreadPoolExecutor(4) as pool:
             assert list(pool.map(fetch, range(4))) == [tmp_path / "cache"] * 4
         assert [wanted for _, wanted in server.asked] == [None, "bytes=100-"]
-
-
-def test_alone_in_a_folder(tmp_path: Path) -> None:
-    events: list[str] = []
-
-    def second() -> None:
-        with alone(tmp_path):
-            events.append("second")
-
-    thread = threading.Thread(target=second)
-    with alone(tmp_path):
-        thread.start()
-        thread.join(0.1)
-        events.append("first")
-    thread.join()
-    assert events == ["first", "second"]
-    assert list(tmp_path.iterdir()) == []

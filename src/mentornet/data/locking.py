@@ -1,13 +1,17 @@
-"""One process at a time in a folder, so that two runs never download the same file at once."""
+"""One process at a time in a folder, so that two runs never write the same file at once."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["alone", "let_go"]
+__all__ = ["LOCK", "alone", "let_go"]
+
+LOCK = ".lock"
+"""The file in a folder that is locked: NFS locks only what is open for writing, so no folders."""
 
 _held: set[int] = set()
 
@@ -16,10 +20,10 @@ _held: set[int] = set()
 def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
     """Inside, other processes wait that want to be alone in `folder` as well.
 
-    Where the system or the file system has no such locks, nobody waits.
+    Where the system has no such locks, nobody waits; where the file system has none, that is said.
 
     Args:
-        folder: which must be there.
+        folder: which must be there, and writable.
         wait: whether to wait for another process; if not, what it yields says whether we are alone.
     """
     try:
@@ -27,20 +31,39 @@ def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
     except ModuleNotFoundError:  # Windows
         yield True
         return
-    handle = os.open(folder, os.O_RDONLY)
-    _held.add(handle)
-    try:
-        mine = True
+    path, mine = folder / LOCK, True
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             mine = False
-        except OSError:  # no locks here
-            pass
+        except OSError as error:
+            warnings.warn(
+                f"{folder} cannot be locked ({error.strerror}): see to it that no two processes "
+                "write there at once",
+                stacklevel=3,
+            )
+        if not mine or _is_at(path, handle):
+            break
+        os.close(handle)  # whoever had it has removed it: others lock a new one by now
+    _held.add(handle)
+    try:
         yield mine
     finally:
+        if mine:
+            with suppress(OSError):
+                path.unlink()
         _held.discard(handle)
         os.close(handle)
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    """Whether the open file is still the one at that place."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False
 
 
 def let_go() -> None:

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from mentornet.config import TrainConfig, differences, read_config, write_config
 from mentornet.data import Images
-from mentornet.data.locking import alone
+from mentornet.data.locking import LOCK, alone
 from mentornet.errors import MentorNetError
 from mentornet.files import read_json, write_bytes, write_json, write_text
 from mentornet.mentors import Mentor
@@ -67,7 +67,7 @@ class RunFolder:
                 "or choose another --out"
             )
         found = {entry.name for entry in self.path.iterdir()} if self.path.exists() else set()
-        ours = {self.data.name, self.labels.name}  # of a run that was killed as it began
+        ours = {LOCK, self.data.name, self.labels.name}  # of a run that was killed as it began
         foreign = {name for name in found - ours if not _TEMPORARY.fullmatch(name)}
         if foreign:
             raise MentorNetError(
