@@ -14,6 +14,7 @@ from mentornet.experiments import catalogue
 from mentornet.experiments.catalogue import find_table
 from mentornet.experiments.cells import Cell, Run, Scale, Table
 from mentornet.experiments.results import Results
+from mentornet.files import read_json, write_json
 from tests.experiments.tables import tiny
 from tests.training.runs import small
 
@@ -75,8 +76,9 @@ def test_the_number_format_is_asked_for_and_written_down(
     assert main(words) == 0  # the same cell, so there is nothing left to run
     assert len(list(tmp_path.glob("*.json"))) == 1
     capsys.readouterr()
-    assert main(["reproduce", "table6", "--precision", "bf16", "--out", f"{tmp_path}"]) == 2
-    assert "leave out --engine and --precision" in capsys.readouterr().err
+    for what in ("table6", "fig-objectives", "fig-training"):
+        assert main(["reproduce", what, "--precision", "bf16", "--out", f"{tmp_path}"]) == 2
+        assert "--engine and --precision" in capsys.readouterr().err
 
 
 def test_a_cell_without_data_is_named_and_the_exit_code_is_not_0(
@@ -88,7 +90,20 @@ def test_a_cell_without_data_is_named_and_the_exit_code_is_not_0(
     assert "unknown data 'no-such-folder'" in captured.err
     assert "Traceback" not in captured.err + captured.out
     assert len(list(tmp_path.glob("*.json"))) == 1
-    assert "no-such-folder" in (tmp_path / "failed-broken.txt").read_text()
+    (why,) = tmp_path.glob("runs/*/failed.txt")
+    assert "no-such-folder" in why.read_text()
+    assert main(["reproduce", "broken", "--only", "row=full-model", "--out", f"{tmp_path}"]) == 0
+    assert why.exists()  # that one has still failed
+
+
+def test_what_is_made_after_all_has_not_failed(tmp_path: Path) -> None:
+    words = ["reproduce", "tiny", "--only", "row=full-model", "column=0.4", "--out", f"{tmp_path}"]
+    results = Results(tmp_path)
+    why = results.failure(find_table("tiny", "small").cells[3].run)  # full-model at 0.4
+    why.parent.mkdir(parents=True)
+    why.write_text("no space left\n")
+    assert main(words) == 0
+    assert not why.exists()
 
 
 def test_the_plan_times_real_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,6 +166,28 @@ def test_compare_shows_table_6(capsys: pytest.CaptureFixture[str]) -> None:
     assert "| self-paced | " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("content", "lacks"),
+    [('{"format": 1}', "conditions"), ('{"conditions": {}, "cells": []}', "samples")],
+)
+def test_compare_says_what_table_6_lacks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, lacks: str
+) -> None:
+    (tmp_path / "table6.json").write_text(content)
+    assert main(["compare", f"{tmp_path}"]) == 2
+    said = capsys.readouterr().err
+    assert f"table6.json has no {lacks}: it was edited, or written by another mentornet" in said
+
+
+def test_compare_says_which_cell_table_6_lacks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = read_json(Path(__file__).parents[2] / "results" / "table6" / "table6.json")
+    write_json(tmp_path / "table6.json", {**stored, "cells": stored["cells"][:-1]})
+    assert main(["compare", f"{tmp_path}"]) == 2
+    assert "table6.json has no cell" in capsys.readouterr().err
+
+
 def test_a_figure_whose_run_is_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = find_table("table2", "small").cells[-2].run  # DD on CIFAR-10 at 0.4
     figures = dict.fromkeys(("accuracy_last", "accuracy_best", "seconds", "noise_rate_actual"), 0.5)
@@ -179,3 +216,26 @@ def test_a_figure_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name:
         assert (tmp_path / f"{name}.{ending}").stat().st_size > 10_000
     text = (tmp_path / f"{name}.svg").read_text()
     assert ("MentorNet DD" if name == "errors" else "learned at") in text
+
+
+def test_what_a_figure_would_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(catalogue.TABLES, "table2", drawn)
+    words = ["reproduce", "fig-errors", "--out", f"{tmp_path / 'out'}"]
+    assert main([*words, "--list"]) == 0
+    assert capsys.readouterr().out.count("0 of 1") == 2
+    assert main([*words, "--dry-run", "--precision", "bf16"]) == 0
+    assert "2 runs" in capsys.readouterr().out
+    assert not (tmp_path / "out").exists()
+    assert main([*words, "--only", "row=full-model"]) == 2
+    assert "--only has no meaning for fig-errors" in capsys.readouterr().err
+
+
+def test_a_figure_in_the_number_format_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(catalogue.TABLES, "table2", drawn)
+    assert main(["reproduce", "fig-errors", "--precision", "bf16", "--out", f"{tmp_path}"]) == 0
+    formats = ['precision = "bf16"' in found["config"] for found in Results(tmp_path).every()]
+    assert formats == [True, True]

@@ -11,6 +11,7 @@ from mentornet.config import MachineConfig, TrainConfig
 from mentornet.experiments.cells import Cell
 from mentornet.experiments.comparison import paper_number
 from mentornet.experiments.large_tables import VERIFIED, table4, table5
+from mentornet.experiments.paper_tables import table1
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.training import train
@@ -103,23 +104,31 @@ def shortened(config: TrainConfig) -> TrainConfig:
     return replace(
         config,
         files=replace(config.files, limit=None),
-        optimiser=replace(config.optimiser, epochs=None, steps=2, batch_size=6),
+        optimiser=replace(config.optimiser, epochs=None, steps=3, batch_size=6),
         machine=MachineConfig(precision="32", compile="off", channels_last="on", workers=0),
     )
 
 
+IMAGENET = {
+    "table 1": table1("paper").cells[-1].run.config,
+    "table 4": first(table4("paper").cells)["noreg + mentornet"],
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("row", ["noreg + mentornet", "full-model"])
-def test_table_4_makes_two_steps(tmp_path: Path, row: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("config", IMAGENET.values(), ids=IMAGENET)
+def test_imagenet_makes_three_steps(
+    tmp_path: Path, config: TrainConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MENTORNET_DATA", f"{tmp_path}")
     write_imagenet(tmp_path / "imagenet", train=4, val=1)
-    summary = train(shortened(first(table4("paper").cells)[row]))
-    assert summary["steps"] == 2
+    summary = train(shortened(config))
+    assert summary["steps"] == 3
     assert summary["parameters"] == pytest.approx(54.3e6 + 1.7e6, rel=0.05)  # of 3 classes
 
 
 @pytest.mark.slow
-def test_table_5_makes_two_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_5_makes_three_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MENTORNET_DATA", f"{tmp_path}")
     monkeypatch.setattr("mentornet.data.webvision.MINI", len(SYNSETS))
     write_imagenet(tmp_path / "imagenet", train=1, val=2)

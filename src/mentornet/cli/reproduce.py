@@ -10,11 +10,12 @@ import tyro
 from rich.console import Console
 
 from mentornet.cli.reproduce_cells import Engine, list_cells, reproduce_cells, show_plan
+from mentornet.cli.reproduce_figure import figure_table, reproduce_figure
 from mentornet.cli.reproduce_table6 import list_table6, plan_table6, reproduce_table6
 from mentornet.config import Precision
 from mentornet.errors import MentorNetError
 from mentornet.experiments.catalogue import FIGURES, PAPER_TABLES, TABLES, find_table
-from mentornet.experiments.cells import Scale, select
+from mentornet.experiments.cells import Scale, Table, select
 from mentornet.names import pick
 
 __all__ = ["Reproduce"]
@@ -83,49 +84,57 @@ class Reproduce:
             raise MentorNetError("--address is for --engine ray")
         out = self.out or Path("runs") / f"{self.what}-{self.scale}"
         pick({**TABLES, **FIGURES, "table6": None}, self.what, "table or figure")
+        engine = Engine(self.engine, self.jobs, self.address, self.precision)
+        table = self._table()
+        if table is None:
+            self._check_without_runs()
+        if self.what in FIGURES and (self.seeds is not None or self.only):
+            word = "--only" if self.only else "--seeds"
+            raise MentorNetError(f"{word} has no meaning for {self.what}; leave it out")
+        if self.list or self.dry_run:
+            self._show(table, out, engine)
+            return
         console = Console(highlight=False, markup=False)
-        if self.what in ("table6", *FIGURES):
-            shows = self.list or self.dry_run
-            asked = self.engine != "local" or self.precision != "auto"
-            if asked or ((shows or self.only) and self.what != "table6"):
-                more = "" if self.what == "table6" else "--list, --dry-run, --only, "
-                raise MentorNetError(
-                    f"{self.what} is made on this machine, in float32: leave out {more}--engine "
-                    "and --precision"
-                )
-            if self.seeds is not None and self.what != "table6":
-                raise MentorNetError(f"--seeds has no meaning for {self.what}; leave it out")
-            if shows:
-                self._show_table6(out)
-                return
-            written = self._whole(out)
-        else:
-            if self.scale == "paper" and self.what not in PAPER_TABLES:
-                raise MentorNetError(f"{self.what} is ours, and small: leave out --scale")
-            table = select(find_table(self.what, self.scale), self.only)
-            if self.list:
-                list_cells(table, out, self.seeds)
-                return
-            engine = Engine(self.engine, self.jobs, self.address, self.precision)
-            if self.dry_run:
-                show_plan(table, out, self.seeds, engine)
-                return
-            written = reproduce_cells(table, out, self.seeds, engine)
+        written = self._make(table, out, engine)
         console.print()
         for path in written:
             console.print(f"wrote {path}")
 
-    def _show_table6(self, out: Path) -> None:
-        if self.list:
-            list_table6(out, self.scale, self.seeds, self.only)
-        else:
-            plan_table6(out, self.scale, self.seeds, self.jobs, self.only)
-
-    def _whole(self, out: Path) -> Written:
+    def _table(self) -> Table | None:
+        """What is to be run; None where it is no training, but fits or formulas."""
+        if self.what in FIGURES:
+            return figure_table(self.what, self.scale)
         if self.what == "table6":
+            return None
+        if self.scale == "paper" and self.what not in PAPER_TABLES:
+            raise MentorNetError(f"{self.what} is ours, and small: leave out --scale")
+        return select(find_table(self.what, self.scale), self.only)
+
+    def _check_without_runs(self) -> None:
+        shows = (self.list or self.dry_run) and self.what != "table6"
+        if shows or self.engine != "local" or self.precision != "auto":
+            more = "" if self.what == "table6" else "--list, --dry-run, "
+            raise MentorNetError(
+                f"{self.what} is made on this machine, in float32: leave out {more}--engine "
+                "and --precision"
+            )
+
+    def _show(self, table: Table | None, out: Path, engine: Engine) -> None:
+        seeds = 1 if self.what in FIGURES else self.seeds
+        if table is None and self.list:
+            list_table6(out, self.scale, seeds, self.only)
+        elif table is None:
+            plan_table6(out, self.scale, seeds, self.jobs, self.only)
+        elif self.list:
+            list_cells(table, out, seeds)
+        else:
+            show_plan(table, out, seeds, engine)
+
+    def _make(self, table: Table | None, out: Path, engine: Engine) -> Written:
+        if self.what in FIGURES:
+            return reproduce_figure(self.what, out, self.scale, engine)
+        if table is None:
             return reproduce_table6(
                 out, self.scale, seeds=self.seeds, jobs=self.jobs, only=self.only
             )
-        from mentornet.cli.reproduce_figure import reproduce_figure
-
-        return reproduce_figure(self.what, out, self.scale, jobs=self.jobs)
+        return reproduce_cells(table, out, self.seeds, engine)

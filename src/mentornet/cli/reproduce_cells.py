@@ -28,7 +28,7 @@ from mentornet.experiments.comparison import (
     paper_number,
 )
 from mentornet.experiments.engines import Outcome, run_locally, run_on_ray
-from mentornet.experiments.results import Results
+from mentornet.experiments.results import FAILURE, Results
 from mentornet.files import write_text
 
 __all__ = ["Engine", "list_cells", "reproduce_cells", "show_plan", "shown"]
@@ -59,7 +59,7 @@ class Board:
     results: Results
     seeds: int | None
     entries: Entries
-    failed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
     done: int = 0
     total: int = 0
@@ -103,11 +103,13 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
         for outcome in engine.make(missing, out):
             board.done += outcome.error is None
             if outcome.error is not None:
-                board.failed[outcome.run.digest] = (outcome.run.key, outcome.error)
+                board.failed[outcome.run.digest] = outcome.error
+                write_text(results.failure(outcome.run), f"{outcome.error}\n")
                 first = outcome.error.splitlines()[0]
                 live.console.print(Text(f"failed: {outcome.run.key}: {first}", style="red"))
             else:
                 assert outcome.result is not None
+                results.failure(outcome.run).unlink(missing_ok=True)
                 made = outcome.result["run"]
                 live.console.print(
                     f"{outcome.run.key}: last {made['accuracy_last']:.1%}, best "
@@ -117,14 +119,12 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
             board.entries = compare(table, results, seeds)
     if table.note:
         console.print(Text(table.note, style="dim"))
-    path = out / f"failed-{table.name}.txt"
     if board.failed:
-        write_text(path, "".join(f"{key}: {error}\n\n" for key, error in board.failed.values()))
-        reasons = sorted({error.splitlines()[0] for _, error in board.failed.values()})
+        reasons = sorted({error.splitlines()[0] for error in board.failed.values()})
         raise MentorNetError(
-            f"{len(board.failed)} of {len(runs)} runs failed ({path} has all): {'; '.join(reasons)}"
+            f"{len(board.failed)} of {len(runs)} runs failed ({out}/runs/*/{FAILURE} says more): "
+            f"{'; '.join(reasons)}"
         )
-    path.unlink(missing_ok=True)
     return [results.path(run) for run in missing]
 
 

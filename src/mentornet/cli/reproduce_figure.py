@@ -15,34 +15,47 @@ from mentornet.mentors import load_mentor
 from mentornet.methods import METHODS
 from mentornet.training import RunFolder
 
-__all__ = ["reproduce_figure"]
+__all__ = ["figure_table", "reproduce_figure"]
 
 _UPDATES = (21, 75)  # percent of training at which the paper shows its mentors
+_CELLS = {
+    "fig-errors": ("column=cifar100 {student} 0.4",),
+    "fig-curricula": ("row=mentornet-dd", "column=cifar10 {student} 0.4"),
+}
 
 
-def reproduce_figure(name: str, out: Path, scale: Scale, *, jobs: int) -> list[Path]:
+def figure_table(name: str, scale: Scale) -> Table | None:
+    """The part of Table 2 whose runs a figure draws; None for a figure that needs none."""
+    if name not in _CELLS:
+        return None
+    words = [word.format(student=_student(scale)) for word in _CELLS[name]]
+    return select(find_table("table2", scale), words)
+
+
+def _student(scale: Scale) -> str:
+    return "resnet101" if scale == "paper" else "fast"
+
+
+def reproduce_figure(name: str, out: Path, scale: Scale, engine: Engine) -> list[Path]:
     """Make what is missing, draw, and say what was written."""
+    table = figure_table(name, scale)
+    if table is not None:
+        draw = _errors if name == "fig-errors" else _curricula
+        return draw(table, out, _student(scale), engine)
     if name == "fig-objectives":
         from mentornet.experiments.curriculum_figure import draw_objective
 
         mentor = "dd-cifar10-40"
         return save(draw_objective(load_mentor(mentor), mentor), out / "objectives")
-    if name == "fig-errors":
-        return _errors(out, scale, jobs)
-    if name == "fig-curricula":
-        return _curricula(out, scale, jobs)
-    written = reproduce_table6(out, scale, seeds=None, jobs=jobs)
+    written = reproduce_table6(out, scale, seeds=None, jobs=engine.jobs)
     wanted = "architectures" if name == "fig-architectures" else "objectives"
     return [path for path in written if path.stem in (wanted, "table6")]
 
 
-def _errors(out: Path, scale: Scale, jobs: int) -> list[Path]:
+def _errors(table: Table, out: Path, student: str, engine: Engine) -> list[Path]:
     from mentornet.experiments.error_figure import draw_errors
 
-    student = "resnet101" if scale == "paper" else "fast"
-    column = f"cifar100 {student} 0.4"
-    table = select(find_table("table2", scale), [f"column={column}"])
-    reproduce_cells(table, out, 1, Engine(jobs=jobs))
+    reproduce_cells(table, out, 1, engine)
     results = Results(out)
     curves = {}
     for cell in table.cells:
@@ -53,14 +66,11 @@ def _errors(out: Path, scale: Scale, jobs: int) -> list[Path]:
     return save(draw_errors(curves, title), out / "errors")
 
 
-def _curricula(out: Path, scale: Scale, jobs: int) -> list[Path]:
+def _curricula(table: Table, out: Path, student: str, engine: Engine) -> list[Path]:
     from mentornet.experiments.curriculum_figure import draw_surfaces
 
-    student = "resnet101" if scale == "paper" else "fast"
-    column = f"cifar10 {student} 0.4"
-    table = select(find_table("table2", scale), ["row=mentornet-dd", f"column={column}"])
     _check_kept(table, out)
-    reproduce_cells(table, out, 1, Engine(jobs=jobs))
+    reproduce_cells(table, out, 1, engine)
     mentors = []
     for percent in _UPDATES:
         folder = _closest(table, out, percent)

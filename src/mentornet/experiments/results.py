@@ -10,10 +10,13 @@ from mentornet.errors import MentorNetError
 from mentornet.experiments.cells import Run
 from mentornet.files import read_json, write_json
 
-__all__ = ["FORMAT", "TABLE6", "Results"]
+__all__ = ["FAILURE", "FORMAT", "TABLE6", "Results"]
 
 TABLE6 = "table6.json"
 """The one table that is no training: it has a file of its own."""
+
+FAILURE = "failed.txt"
+"""In the folder of a run that failed: why."""
 
 FORMAT = 1
 """Of the files; another number means another version of mentornet."""
@@ -41,6 +44,10 @@ class Results:
     def working(self, run: Run) -> Path:
         """Where the run is made, and goes on if it was killed."""
         return self.folder / "runs" / run.key
+
+    def failure(self, run: Run) -> Path:
+        """Where it is said why a run failed, until it is made after all."""
+        return self.working(run) / FAILURE
 
     def find(self, run: Run) -> dict[str, Any] | None:
         """The result of that very run, if it is there."""
