@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from mentornet.experiments.benchmark import benchmark, human, transfer
 from mentornet.experiments.cells import Table
-from mentornet.experiments.comparison import compare
+from mentornet.experiments.comparison import compare, gap_closed
 from mentornet.experiments.results import Results
 from mentornet.experiments.results_page import FINDINGS, render_results
 from mentornet.experiments.verdicts import verdicts, wins_and_losses
@@ -56,14 +58,47 @@ def test_claims_that_hold_and_some_that_do_not(tmp_path: Path) -> None:
 
 def test_where_dd_wins_and_loses(tmp_path: Path) -> None:
     results, table = Results(tmp_path), benchmark("small")
-    fill(results, table, _LAST)
-    fill(results, table, {**_LAST, "gce": 0.752})
+    fill(results, table, {**_LAST, "gce": 0.752, "sce": 0.748})
     line = wins_and_losses(table, compare(table, results)).splitlines()[0]
     ahead, level, behind = line.split("; ")
-    assert ahead.startswith("- 0.2 (n=3): ahead of full-model (25.0, n=3), ")
-    assert "mentornet-pd (15.0, n=3)" in ahead
-    assert level == "level with gce (0.2)"
-    assert behind == "behind elr (5.0, n=3)."
+    assert ahead.startswith("- 0.2: ahead of full-model (+25.0, n=3), ")
+    assert "mentornet-pd (+15.0, n=3)" in ahead
+    assert level == "level with gce (−0.2), sce (+0.2)"
+    assert behind == "behind elr (−5.0, n=3)."
+
+
+def test_only_the_same_seeds_are_compared(tmp_path: Path) -> None:
+    """Seed 0 is harder than the others: who has only that one is not behind for it."""
+    results, table = Results(tmp_path), benchmark("small")
+    fill(results, table, _LAST)
+    for row, last in (("mentornet-dd", 0.65), ("full-model", 0.4), ("oracle", 0.8)):
+        cell = next(cell for cell in table.cells if (cell.row, cell.column) == (row, "0.2"))
+        found = results.find(cell.run)
+        assert found is not None
+        results.write(cell.run, {**found, "run": {**found["run"], "accuracy_last": last}})
+    entries = compare(table, results)
+    line = wins_and_losses(table, entries).splitlines()[0]
+    assert "gce (+10.0)" in line  # 0.65 − 0.55, not 0.717 − 0.55
+    assert gap_closed(entries, "gce", "0.2") == pytest.approx((0.55 - 0.4) / (0.8 - 0.4))
+    claims = {verdict.claim: verdict for verdict in verdicts(results)}
+    best = claims["at 0.2: DD is the best of the paper's methods"]
+    assert best.found.startswith("forgetting 55.0, ")  # 10.0 behind on its seed, PD 11.7 on three
+    assert best.holds
+    assert not best.narrow
+
+
+def test_what_holds_narrowly_is_called_so(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    fill(results, benchmark("small"), {**_LAST, "mentornet-pd": 0.748})
+    claims = {verdict.claim: verdict for verdict in verdicts(results)}
+    for claim in (
+        "at 0.4: full-model < PD < DD",
+        "at 0.4: PD < DD, without the first seed",
+        "at 0.4: DD is the best of the paper's methods",
+    ):
+        assert claims[claim].holds
+        assert claims[claim].narrow
+    assert "| yes, narrowly |" in render_results(results)
 
 
 def test_a_claim_may_hold_by_its_first_seed_alone(tmp_path: Path) -> None:

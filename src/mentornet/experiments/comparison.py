@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from mentornet.experiments.results import Results
 __all__ = [
     "Entries",
     "Entry",
+    "common_seeds",
     "compare",
     "count",
     "gap_closed",
@@ -49,7 +50,12 @@ class Entry:
     @property
     def mean(self) -> float | None:
         """Over the seeds."""
-        return statistics.fmean(self.values) if self.values else None
+        return self.mean_over(self.seeds)
+
+    def mean_over(self, seeds: Sequence[int]) -> float | None:
+        """Over those of the seeds; None if there are none."""
+        values = [self.values[self.seeds.index(seed)] for seed in seeds]
+        return statistics.fmean(values) if values else None
 
 
 Entries = Mapping[tuple[str, str], Entry]
@@ -94,10 +100,22 @@ def read_cell(cell: Cell, result: Mapping[str, Any]) -> float:
     return float(result["run"][cell.reads])
 
 
+def common_seeds(*entries: Entry) -> tuple[int, ...]:
+    """Those that all have: a seed is other images and other wrong labels, too."""
+    shared = set.intersection(*(set(entry.seeds) for entry in entries))
+    return tuple(sorted(shared))
+
+
 def gap_closed(entries: Entries, row: str, column: str) -> float | None:
-    """(m − FullModel) / (oracle − FullModel), of the last epochs: 1 is as good as an oracle."""
-    found = (entries.get((name, column)) for name in (row, "full-model", "oracle"))
-    mine, plain, limit = (None if entry is None else entry.mean for entry in found)
+    """(m − FullModel) / (oracle − FullModel), of the last epochs: 1 is as good as an oracle.
+
+    Of the means over the seeds that all three have.
+    """
+    found = [entries.get((name, column)) for name in (row, "full-model", "oracle")]
+    known = [entry for entry in found if entry is not None]
+    if len(known) < len(found):
+        return None
+    mine, plain, limit = (entry.mean_over(common_seeds(*known)) for entry in known)
     if mine is None or plain is None or limit is None or limit <= plain:
         return None
     return (mine - plain) / (limit - plain)

@@ -5,10 +5,18 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from mentornet.experiments.benchmark import benchmark, human, transfer
 from mentornet.experiments.cells import Table
-from mentornet.experiments.comparison import Entries, compare, count, gap_closed, number
+from mentornet.experiments.comparison import (
+    Entries,
+    Entry,
+    common_seeds,
+    compare,
+    gap_closed,
+    number,
+)
 from mentornet.experiments.paper_tables import NOISES, ROWS
 from mentornet.experiments.results import Results
 
@@ -29,11 +37,13 @@ class Verdict:
         claim: in words.
         found: the numbers, in percent, with their range; empty if the runs are not there yet.
         holds: whether it does; None if nobody knows yet.
+        narrow: whether that hangs on less than half a point.
     """
 
     claim: str
     found: str = ""
     holds: bool | None = None
+    narrow: bool = False
 
 
 def verdicts(results: Results) -> list[Verdict]:
@@ -70,16 +80,15 @@ def _of_benchmark(entries: Entries) -> Iterator[Verdict]:
         yield _order(claim, later, noise, (_PD, _DD))
     for noise in NOISES:
         claim = f"at {noise}: DD is the best of the paper's methods"
-        others = {row: entries[row, noise].mean for row in _PAPERS}
         ours = entries[_DD, noise]
-        rivals = [mean for mean in others.values() if mean is not None]
-        if ours.mean is None or len(rivals) < len(others):
+        leads = {row: _lead(ours, entries[row, noise]) for row in _PAPERS}
+        known = {row: lead for row, lead in leads.items() if lead is not None}
+        if len(known) < len(leads):
             yield Verdict(claim)
             continue
-        best = max(rivals)
-        name = next(row for row, mean in others.items() if mean == best)
+        name = min(known, key=lambda row: known[row])
         found = f"{name} {number(entries[name, noise])}, DD {number(ours)}"
-        yield Verdict(claim, found, ours.mean > best)
+        yield Verdict(claim, found, known[name] > 0, abs(known[name]) < _LEVEL)
     for noise in NOISES:
         claim = f"at {noise}: DD closes at least 60 % of the gap to the oracle"
         gap = gap_closed(entries, _DD, noise)
@@ -88,14 +97,19 @@ def _of_benchmark(entries: Entries) -> Iterator[Verdict]:
 
 def _without_first_seed(entries: Entries) -> Entries:
     """Of the seeds with which nothing was chosen."""
-    return {
-        key: replace(
-            entry, values=tuple(
-                value for seed, value in zip(entry.seeds, entry.values, strict=True) if seed
-            ),
-        )
-        for key, entry in entries.items()
-    }  # fmt: skip
+    kept = {}
+    for key, entry in entries.items():
+        pairs = [pair for pair in zip(entry.seeds, entry.values, strict=True) if pair[0]]
+        seeds, values = zip(*pairs, strict=True) if pairs else ((), ())
+        kept[key] = replace(entry, seeds=seeds, values=values)
+    return kept
+
+
+def _lead(ours: Entry, theirs: Entry) -> float | None:
+    """By how much our last epochs are better than theirs, over the seeds that both have."""
+    seeds = common_seeds(ours, theirs)
+    mine, other = ours.mean_over(seeds), theirs.mean_over(seeds)
+    return None if mine is None or other is None else mine - other
 
 
 def _order(claim: str, entries: Entries, column: str, rows: tuple[str, ...]) -> Verdict:
@@ -105,26 +119,34 @@ def _order(claim: str, entries: Entries, column: str, rows: tuple[str, ...]) -> 
     if len(known) < len(means):
         return Verdict(claim)
     found = ", ".join(number(entries[row, column]) for row in rows)
-    return Verdict(claim, found, known == sorted(set(known)))
+    narrow = min(abs(high - low) for low, high in pairwise(known)) < _LEVEL
+    return Verdict(claim, found, known == sorted(set(known)), narrow)
 
 
 def wins_and_losses(table: Table, entries: Entries, row: str = _DD) -> str:
-    """Which other methods `row` beats and which beat it, last epochs, a line a column."""
+    """Which other methods `row` beats and which beat it, a line a column.
+
+    Leads are of last epochs, in points, over the seeds that both have.
+    """
     lines = []
     for column in table.columns:
-        ours = entries[row, column].mean
-        if ours is None:
-            continue
+        ours = entries[row, column]
         sides: dict[str, list[str]] = {"ahead of": [], "level with": [], "behind": []}
         for name in table.rows:
             entry = entries.get((name, column))
-            if name in (row, "oracle") or entry is None or entry.mean is None:
+            lead = None if name in (row, "oracle") or entry is None else _lead(ours, entry)
+            if entry is None or lead is None:
                 continue
-            lead = ours - entry.mean
             side = "level with" if abs(lead) < _LEVEL else "ahead of" if lead > 0 else "behind"
-            about = filter(None, [f"{100 * abs(lead):.1f}", count(entry)])
+            seeds = len(common_seeds(ours, entry))
+            about = [_signed(100 * lead), *([f"n={seeds}"] if seeds > 1 else [])]
             sides[side].append(f"{name} ({', '.join(about)})")
-        seeds = count(entries[row, column])
         said = "; ".join(f"{side} {', '.join(names)}" for side, names in sides.items() if names)
-        lines.append(f"- {column}{seeds and f' ({seeds})'}: {said}.")
+        if said:
+            lines.append(f"- {column}: {said}.")
     return "\n".join(lines)
+
+
+def _signed(points: float) -> str:
+    """With a sign that is as wide as a plus."""
+    return f"{points:+.1f}".replace("-", "−")
