@@ -131,6 +131,31 @@ def test_where_most_labels_are_wrong_a_label_must_be_likelier_right_than_wrong()
     assert found[:3].tolist() == pytest.approx([ratio / (1 + ratio) for ratio in odds], rel=1e-3)
 
 
+def test_a_mentor_that_cannot_tell_leaves_out_few() -> None:
+    """All have about v̄ = 0.2: by the odds of ½ none would be left. By hand, over three batches."""
+    sharpened, mean, tells = Sharpened(sharpness=5.0), 0.0, 0.0
+    for step, spread in enumerate((0.01, 0.05, 0.02)):
+        v = [0.2 - spread, 0.2, 0.2, 0.2 + spread]
+        variance = 2 * spread**2 / 4
+        now = variance / (0.2 * 0.8)
+        mean, tells = 0.2, now if step == 0 else 0.95 * tells + 0.05 * now
+        level = mean + (0.5 - mean) * tells / 0.3
+        odds = [(one / (1 - one) / (level / (1 - level))) ** 5 for one in v]
+        found = sharpened(torch.tensor(v), torch.tensor(1.0))
+        assert found.tolist() == pytest.approx([one / (1 + one) for one in odds], rel=1e-3)
+        assert found.mean() > 0.4
+
+
+def test_how_well_it_tells_is_forgotten_slowly() -> None:
+    sharpened = Sharpened(sharpness=5.0)
+    sharpened(torch.tensor([0.0, 0.0, 0.0, 1.0]), torch.tensor(1.0))
+    assert sharpened.resolution == pytest.approx(1.0)
+    sharpened(torch.tensor([0.25, 0.25, 0.25, 0.25]), torch.tensor(1.0))
+    assert sharpened.resolution == pytest.approx(0.95)
+    sharpened(torch.tensor([torch.nan]), torch.tensor(1.0))
+    assert sharpened.resolution == pytest.approx(0.95)
+
+
 def test_where_hardly_a_label_is_wrong_three_in_four_is_enough() -> None:
     sharpened = Sharpened(sharpness=5.0)
     found = sharpened(torch.tensor([0.9, 1.0, 1.0, 1.0]), torch.tensor(1.0))
