@@ -72,10 +72,13 @@ dd-%: setup
 table6: setup
 	$(BIN)/mentornet reproduce table6 --scale paper --out runs/table6
 
-# Our own benchmark, some hours on two cores; goes on where it was stopped.
+# Our own benchmark, some hours on two cores; goes on where it was stopped. A CPU that has no bf16
+# wants PRECISION=32.
+PRECISION ?= bf16
 benchmark: setup
 	status=0; for table in benchmark full-size transfer human; do \
-		$(BIN)/mentornet reproduce $$table --out results/benchmark || status=1; done; exit $$status
+		$(BIN)/mentornet reproduce $$table --precision $(PRECISION) --out results/benchmark \
+			|| status=1; done; exit $$status
 
 # docs/results.md from the stored results.
 results: setup

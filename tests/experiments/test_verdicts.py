@@ -125,8 +125,21 @@ def test_the_page_says_it_all(tmp_path: Path) -> None:
     assert f"| at 0.2: DD is the best of the paper's methods | {best} | yes |" in page
     assert "full-model + 3 ≤ DD |  | not run yet |" in page
     assert "### 0.4: 36.0 % of the labels are wrong" in page
-    assert "cells of that table" not in page  # all are there
-    assert "| spade | 0.2 | **a=1 30.0**, a=1 30.0 | 3.0 |" in page
+    assert "Not run yet:" not in page  # all are there
+    assert "| spade | 0.2 | **a=1 30.0**, a=1 30.0 | 20 | 3.0 |" in page
+    assert "| full-model tuned | 0.2 | **a=1 30.0**, a=1 30.0 | all | 3.0 |" in page
     assert "| elr | 80.0 (80.0–80.0) | 81.0 | 1.0 † | 3 | 75 % |" in page
     assert "| elr | early-learning regularisation, λ = 3 |" in page
     assert "This.\n" in page
+
+
+def test_the_page_says_what_was_not_run(tmp_path: Path) -> None:
+    results, table = Results(tmp_path), benchmark("small")
+    fill(results, table, _LAST)
+    for cell in table.cells:
+        if cell.row == "gce" and cell.column != "0.4":
+            results.path(cell.run).unlink()
+        if cell.row == "elr" and cell.column == "0.8":
+            results.path(cell.run.with_seed(1)).unlink()
+    page = render_results(results)
+    assert "Not run yet: gce (0.2, 0.8). With fewer seeds so far than planned: elr (0.8).\n" in page

@@ -8,9 +8,8 @@ from typing import Any
 
 from mentornet.experiments.benchmark import benchmark, full_size, human, transfer
 from mentornet.experiments.cells import Table
-from mentornet.experiments.comparison import compare, markdown, precision_of
+from mentornet.experiments.comparison import Entries, compare, markdown, precision_of
 from mentornet.experiments.findings import render_findings
-from mentornet.experiments.paper_tables import SMALL_TRIAL
 from mentornet.experiments.results import Results
 from mentornet.experiments.verdicts import verdicts, wins_and_losses
 
@@ -26,7 +25,7 @@ _HEAD = """# Results
 
 Made by `make results` from the files in `results/benchmark`; every number of the tables comes from
 them, with config, seed, commit and machine. `make benchmark` makes the runs, and goes on where it
-was stopped; `mentornet reproduce NAME --out results/benchmark` makes one table.
+was stopped; `mentornet reproduce NAME --precision bf16 --out results/benchmark` makes one table.
 
 How to read it:
 
@@ -44,8 +43,10 @@ How to read it:
 - Within a table, student, images and steps are the same, but for what a row is about: early
   stopping and trials of tuning go without a tenth of the images; co-teaching trains two students,
   cleanlab-prune five; MentorMix and mixup look at each batch twice.
-- Minutes are of one thread, beside another run, without tuning; runs in float32 are marked †, the
-  others are in bf16, which is faster. They were made on different machines, see the end.
+- The student is `fast` at half its width (`--width 16`) in all tables.
+- Minutes are of one thread, beside another run, without tuning. Rows with a run in float32 are
+  marked †; the others were made with `--precision bf16`, which is faster. They were made on
+  different machines, some of which stood still for a while; see the end.
 """
 
 _CLAIMS = (
@@ -59,6 +60,12 @@ _STANDS = (
     "Where no n is given it is the first seed alone, with which DD's settings were chosen, and a "
     "point may be chance:"
 )
+_TRIALS = (
+    "Tuned on a tenth of the images with the labels they were given (accuracy on those), in trials "
+    "of so many epochs; in bold what was taken. Chance moves such an accuracy, of a thousand "
+    "labels, by a point or two, and where p of the labels are noise, each point is 1 / (1 − p) on "
+    "clean ones: at 0.8 it is five, and little more than chance decides."
+)
 
 
 def render_results(results: Results) -> str:
@@ -66,20 +73,18 @@ def render_results(results: Results) -> str:
     parts = [_HEAD]
     for make in (benchmark, full_size, transfer, human):
         table = make("small")
-        text = markdown(table, compare(table, results))
+        entries = compare(table, results)
+        text = markdown(table, entries)
         if not text:
             continue
-        parts.append(f"## {table.title}\n\n`mentornet reproduce {table.name}`\n")
+        parts.append(f"## {table.title}\n\n`mentornet reproduce {table.name} --precision bf16`\n")
         if table.note:
             parts.append(table.note + "\n")
         if table.about:
             parts.append(_about(table))
         if make is benchmark:
             parts.append(f"![Last and best epoch of every method, a panel a fraction]({PICTURE})\n")
-        tuned = _tuned(table, results)
-        parts.append(text)
-        if tuned:
-            parts.append(tuned)
+        parts += filter(None, [_missing(table, entries), text, _tuned(table, results)])
     parts.insert(1, _verdicts(results))
     findings = results.folder / FINDINGS
     if findings.is_file():
@@ -109,10 +114,23 @@ def _verdicts(results: Results) -> str:
     stands = wins_and_losses(table, entries)
     if stands:
         lines += ["", _STANDS, "", stands]
-    done = sum(bool(entry.values) for entry in entries.values())
-    if done < len(entries):
-        lines += ["", f"{done} of the {len(entries)} cells of that table have been run so far."]
     return "\n".join(lines) + "\n"
+
+
+def _missing(table: Table, entries: Entries) -> str:
+    """Which cells nobody has run yet, and which have fewer seeds than they are to have."""
+    none: dict[str, list[str]] = defaultdict(list)
+    few: dict[str, list[str]] = defaultdict(list)
+    for (row, column), entry in entries.items():
+        if not entry.values:
+            none[row].append(column)
+        elif len(entry.values) < table.seeds_of(entry.cell):
+            few[row].append(column)
+    said = []
+    for what, rows in (("Not run yet", none), ("With fewer seeds so far than planned", few)):
+        cells = ", ".join(f"{row} ({', '.join(columns)})" for row, columns in rows.items())
+        said += [f"{what}: {cells}."] if cells else []
+    return " ".join(said) + "\n" if said else ""
 
 
 def _about(table: Table) -> str:
@@ -134,19 +152,16 @@ def _tuned(table: Table, results: Results) -> str:
             text = f"{' '.join(trial['set'])} {100 * trial['validation_accuracy']:.1f}"
             tried.append(f"**{text}**" if trial is best else text)
         minutes = sum(trial["seconds"] for trial in found["tried"]) / 60
-        lines.append(f"| {cell.row} | {cell.column} | {', '.join(tried)} | {minutes:.1f} |")
+        assert cell.run.tuning is not None
+        cells = [
+            cell.row, cell.column, ", ".join(tried), f"{cell.run.tuning.epochs or 'all'}",
+            f"{minutes:.1f}",
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
     if not lines:
         return ""
-    exception = ", of `full-model tuned` of full length" if "full-model tuned" in table.rows else ""
-    head = (
-        "Tuned on a tenth of the images with the labels they were given (accuracy on those), in "
-        f"trials of {SMALL_TRIAL} epochs{exception}; in bold what was taken. Chance moves such an "
-        "accuracy, of a thousand labels, by a point or two, and where p of the labels are noise, "
-        "each point is 1 / (1 − p) on clean ones: at 0.8 it is five, and little more than chance "
-        "decides.\n\n"
-    )
-    heads = "| method | noise | tried | minutes |\n|---|---|---|---|\n"
-    return head + heads + "\n".join(lines) + "\n"
+    heads = "| method | noise | tried | epochs | minutes |\n|---|---|---|---|---|\n"
+    return f"{_TRIALS}\n\n{heads}" + "\n".join(lines) + "\n"
 
 
 def _conditions(results: Results) -> str:
