@@ -141,17 +141,55 @@ def test_every_stored_result_is_of_a_cell() -> None:
     assert stored <= keys
 
 
-def test_numbers_in_the_page_come_from_the_files() -> None:
-    """Each accuracy of the tables, looked up in the JSON once more, without our own code."""
-    known = set()
-    for path in BENCHMARK.glob("*.json"):
-        found = json.loads(path.read_text())
-        for name in ("accuracy_last", "accuracy_best"):
-            known.add(f"{100 * found['run'][name]:.1f}")
-    for line in PAGE.read_text().splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) >= 6 and cells[4] == "1":  # a row of one seed: both numbers are a run's own
-            assert {cells[1], cells[2]} <= known, line
+def rows_of(section: str) -> dict[str, dict[str, list[str]]]:
+    """The cells of a section's tables of results, by column and row."""
+    found: dict[str, dict[str, list[str]]] = {}
+    column = ""
+    for line in section.splitlines():
+        if line.startswith("### "):
+            column = line.removeprefix("### ").partition(":")[0]
+            found[column] = {}
+        elif not line.startswith("|"):
+            column = column if not line else ""
+        elif column and not line.startswith(("| method |", "|---")):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            found[column][cells[0]] = cells[1:]
+    return found
+
+
+@pytest.mark.parametrize("name", ["benchmark", "full-size", "transfer", "human"])
+def test_numbers_in_the_page_come_from_the_files(name: str) -> None:
+    """Mean, range, best epoch, n and gap of every cell, from the JSON and without our own code."""
+    table = find_table(name, "small")
+    section = PAGE.read_text().partition(f"## {table.title}\n")[2].partition("\n## ")[0]
+    shown = rows_of(section)
+    last: dict[tuple[str, str], dict[int, float]] = {}
+    for cell in table.cells:
+        runs = {}
+        for seed in range(cell.seeds or 1):
+            path = BENCHMARK / f"{cell.run.with_seed(seed).key}.json"
+            if path.exists():
+                runs[seed] = json.loads(path.read_text())["run"]
+        last[cell.row, cell.column] = {seed: run[cell.reads] for seed, run in runs.items()}
+        if not runs:
+            assert cell.row not in shown.get(cell.column, {})
+            continue
+        values = [100 * value for value in last[cell.row, cell.column].values()]
+        spread = f" ({min(values):.1f}–{max(values):.1f})" if len(values) > 1 else ""
+        best = statistics.fmean(100 * run["accuracy_best"] for run in runs.values())
+        number, best_shown, _, count, _ = shown[cell.column][cell.row]
+        assert number == f"{statistics.fmean(values):.1f}{spread}", cell.row
+        assert best_shown == f"{best:.1f}"
+        assert count == f"{len(values)}"
+    checked = 0
+    for column, rows in shown.items():
+        for row, cells in rows.items():
+            three = [last[key, column] for key in (row, "full-model", "oracle")]
+            seeds = set.intersection(*map(set, three))
+            mine, plain, limit = (statistics.fmean(one[seed] for seed in seeds) for one in three)
+            assert cells[-1] == f"{100 * (mine - plain) / (limit - plain):.0f} %", (row, column)
+            checked += 1
+    assert checked > 10
 
 
 def test_numbers_in_the_findings_are_looked_up() -> None:
@@ -163,6 +201,35 @@ def test_numbers_in_the_findings_are_looked_up() -> None:
     said |= {"1,000", "9,000", "10,000", "50,000"}
     assert set(re.findall(r"(?<![\d.,])\d+(?:,\d+)*(?![\d.,]\d)", text)) - {"0"} <= said
     assert "{{" in (BENCHMARK / "findings.md").read_text()
+
+
+SAID = {
+    "README.md": {"3.10", "17 %", "90 %", "2.0"},
+    "docs/drop_in.md": {"1.2", "59.5 %", "54.0 %", "21 %", "75 %", "40 %"},
+    "docs/equations.md": {"1712.05055", "3.1", "5.1"},
+    "docs/experiments.md": {"40 %", "0.2", "0.8", "0.9", "17 times"},
+    "docs/many_machines.md": {"24 bytes", "30 seconds", "2.13", "2.4", "150 MB"},
+    "docs/training.md": {
+        "1.0", "40 %", "0.1", "0.2", "0.05", "20 %", "0.5", "20 minutes", "5 %",
+    },
+}  # fmt: skip
+"""Numbers that may be typed by hand: settings, versions, sections and numbers of the paper, and
+what tests above look up."""
+
+_UNITS = "%|percent|points|times|seconds|minutes|hours|s\\b|ms\\b|[KMG]i?B|bytes"
+
+
+_WORDS = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+
+
+@pytest.mark.parametrize("file", [file for file in _WORDS if file != "docs/results.md"])
+def test_no_other_number_stands_in_the_words(file: str) -> None:
+    """A measurement belongs into a block, or a page, that is made from stored results."""
+    text = (ROOT / file).read_text()
+    for apart in (r"```.*?```", r"<!-- (\w+) -->.*?<!-- /\1 -->", r"`[^`]*`", r"\]\([^)]*\)"):
+        text = re.sub(apart, " ", text, flags=re.DOTALL)
+    found = re.findall(rf"\d+(?:[.,]\d+)*\s(?:{_UNITS})|\d+\.\d+", text)
+    assert {" ".join(number.split()) for number in found} <= SAID.get(file, set())
 
 
 def test_the_table_of_the_audit() -> None:
