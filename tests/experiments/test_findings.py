@@ -22,6 +22,9 @@ CALLS = {
     'last("early-stopping", "0.4")': "56.0",  # the epoch that it chose
     'last("full-model", "0.4", table="transfer")': "(not run yet)",
     'earlier("25-epochs", "elr", "0.4")': "(not run yet)",
+    'earlier("starved", "elr", "aggre", table="human")': "(not run yet)",
+    'held_out_error("mentornet-dd", "0.4")': "0.125",
+    'held_out_error("mentornet-dd", "aggre", table="human")': "(not run yet)",
 }
 
 
@@ -47,6 +50,7 @@ def test_a_number(results: Results, call: str) -> None:
             "mean_weight at epoch 3, which elr has not",
         ),
         ('{{ curve("elr", "0.4", "speed", 1) }}', "speed at epoch 1, which elr has not"),
+        ('{{ held_out_error("elr", "0.4") }}', "the mentors of elr, which has learned none"),
         ("{{ lasts }}", "cannot be read: 'lasts' is undefined"),
         ("{{ last( }}", "the findings cannot be read"),
     ],

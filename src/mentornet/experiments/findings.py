@@ -6,6 +6,7 @@ its last epoch; a number whose run is not there reads "(not run yet)".
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -47,7 +48,7 @@ def render_findings(text: str, results: Results) -> str:
     jinja = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
     called = {name: partial(numbers.share, name) for name in _SHARES} | {
         "curve": numbers.curve, "tried": numbers.tried, "gap": numbers.gap,
-        "earlier": numbers.earlier,
+        "earlier": numbers.earlier, "held_out_error": numbers.held_out_error,
     }  # fmt: skip
     try:
         return jinja.from_string(text).render(called)
@@ -96,9 +97,19 @@ class _Numbers:
         closed = gap_closed(compare(_TABLES[table], self.results), row, column)
         return UNKNOWN if closed is None else f"{100 * closed:.0f}"
 
-    def earlier(self, folder: str, row: str, column: str) -> str:
+    def held_out_error(self, row: str, column: str, seed: int = 0, table: str = "benchmark") -> str:
+        """Of the last mentor that was learned, on verified samples held out, as its note has it."""
+        found = self._found(_cell(table, row, column), seed)
+        if not found:
+            return UNKNOWN
+        errors = re.findall(r"held-out error (\d\.\d+)", "\n".join(found[0]["run"]["notes"]))
+        if not errors:
+            raise MentorNetError(f"the findings name the mentors of {row}, which has learned none")
+        return f"{errors[-1]}"
+
+    def earlier(self, folder: str, row: str, column: str, table: str = "benchmark") -> str:
         """The last epoch of a run of an earlier protocol, kept in a folder beside the results."""
-        run = _cell("benchmark", row, column).run
+        run = _cell(table, row, column).run
         found = [*Results(self.results.folder / folder).named(run.key.removesuffix(run.digest))]
         if len(found) > 1:
             raise MentorNetError(f"{folder} has {len(found)} runs of {row} at {column}")
