@@ -1,4 +1,4 @@
-# make setup | demo | test | check | format | bench | mentors | dd-mentors | table6 | benchmark | results
+# make setup | demo | test | lint | check | format | bench | mentors | dd-mentors | table6 | benchmark | results
 # Everything below `setup` sets up first. PYTHON names the interpreter that makes the .venv.
 
 PYTHON ?= python3
@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test check format bench bench-audit mentors dd-mentors table6 benchmark results clean
+.PHONY: setup demo test lint check format bench bench-audit mentors dd-mentors table6 benchmark results clean
 
 setup: $(STAMP)
 
@@ -22,11 +22,13 @@ demo: setup
 test: setup
 	$(BIN)/python -m pytest --numprocesses 2
 
-check: setup
+lint: setup
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check: lint
 	$(BIN)/python -m pytest --quiet src README.md docs
 
 format: setup

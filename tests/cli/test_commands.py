@@ -192,7 +192,7 @@ MISTAKES = [
     (["reproduce", "tabel2"], "unknown table or figure 'tabel2'; did you mean 'table2'?"),
     (["reproduce", "table2", "--only", "row=nobody"], "table2 has no row 'nobody'"),
     (["reproduce", "table2", "--address", "auto"], "--address is for --engine ray"),
-    (["reproduce", "fig-errors", "--list"], "fig-errors is made on this machine"),
+    (["reproduce", "fig-objectives", "--list"], "fig-objectives is made on this machine"),
     (["reproduce", "table6", "--only", "row=nobody"], "table6 has no row 'nobody'"),
     (["compare", "nowhere"], "nowhere has no results"),
 ]

@@ -104,7 +104,7 @@ def shortened(config: TrainConfig) -> TrainConfig:
     return replace(
         config,
         files=replace(config.files, limit=None),
-        optimiser=replace(config.optimiser, epochs=None, steps=3, batch_size=6),
+        optimiser=replace(config.optimiser, epochs=None, steps=3, batch_size=2),
         machine=MachineConfig(precision="32", compile="off", channels_last="on", workers=0),
     )
 

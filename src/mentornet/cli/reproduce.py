@@ -10,11 +10,16 @@ import tyro
 from rich.console import Console
 
 from mentornet.cli.reproduce_cells import Engine, list_cells, reproduce_cells, show_plan
-from mentornet.cli.reproduce_figure import figure_table, reproduce_figure
 from mentornet.cli.reproduce_table6 import list_table6, plan_table6, reproduce_table6
 from mentornet.config import Precision
 from mentornet.errors import MentorNetError
-from mentornet.experiments.catalogue import FIGURES, PAPER_TABLES, TABLES, find_table
+from mentornet.experiments.catalogue import (
+    FIGURES,
+    PAPER_TABLES,
+    TABLES,
+    figure_table,
+    find_table,
+)
 from mentornet.experiments.cells import Scale, Table, select
 from mentornet.names import pick
 
@@ -132,6 +137,8 @@ class Reproduce:
 
     def _make(self, table: Table | None, out: Path, engine: Engine) -> Written:
         if self.what in FIGURES:
+            from mentornet.cli.reproduce_figure import reproduce_figure  # needs matplotlib
+
             return reproduce_figure(self.what, out, self.scale, engine)
         if table is None:
             return reproduce_table6(

@@ -7,33 +7,17 @@ from pathlib import Path
 from mentornet.cli.reproduce_cells import Engine, reproduce_cells
 from mentornet.cli.reproduce_table6 import reproduce_table6
 from mentornet.errors import MentorNetError
-from mentornet.experiments.catalogue import find_table
-from mentornet.experiments.cells import Scale, Table, select
+from mentornet.experiments.catalogue import figure_student, figure_table
+from mentornet.experiments.cells import Scale, Table
 from mentornet.experiments.results import Results
 from mentornet.experiments.style import save
 from mentornet.mentors import load_mentor
 from mentornet.methods import METHODS
 from mentornet.training import RunFolder
 
-__all__ = ["figure_table", "reproduce_figure"]
+__all__ = ["reproduce_figure"]
 
 _UPDATES = (21, 75)  # percent of training at which the paper shows its mentors
-_CELLS = {
-    "fig-errors": ("column=cifar100 {student} 0.4",),
-    "fig-curricula": ("row=mentornet-dd", "column=cifar10 {student} 0.4"),
-}
-
-
-def figure_table(name: str, scale: Scale) -> Table | None:
-    """The part of Table 2 whose runs a figure draws; None for a figure that needs none."""
-    if name not in _CELLS:
-        return None
-    words = [word.format(student=_student(scale)) for word in _CELLS[name]]
-    return select(find_table("table2", scale), words)
-
-
-def _student(scale: Scale) -> str:
-    return "resnet101" if scale == "paper" else "fast"
 
 
 def reproduce_figure(name: str, out: Path, scale: Scale, engine: Engine) -> list[Path]:
@@ -41,7 +25,7 @@ def reproduce_figure(name: str, out: Path, scale: Scale, engine: Engine) -> list
     table = figure_table(name, scale)
     if table is not None:
         draw = _errors if name == "fig-errors" else _curricula
-        return draw(table, out, _student(scale), engine)
+        return draw(table, out, figure_student(scale), engine)
     if name == "fig-objectives":
         from mentornet.experiments.curriculum_figure import draw_objective
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mentornet.experiments.benchmark import benchmark, full_size, human, transfer
-from mentornet.experiments.cells import Scale, Table
+from mentornet.experiments.cells import Scale, Table, select
 from mentornet.experiments.large_tables import table4, table5
 from mentornet.experiments.paper_tables import table1, table2, table3
 from mentornet.names import pick
 
-__all__ = ["FIGURES", "PAPER_TABLES", "TABLES", "find_table"]
+__all__ = ["FIGURES", "PAPER_TABLES", "TABLES", "figure_student", "figure_table", "find_table"]
 
 TABLES: dict[str, Callable[[Scale], Table]] = {
     "table1": table1,
@@ -39,3 +39,22 @@ FIGURES = {
 def find_table(name: str, scale: Scale) -> Table:
     """The table of that name, or an error that names the closest."""
     return pick(TABLES, name, "table")(scale)
+
+
+_DRAWN = {
+    "fig-errors": ("column=cifar100 {student} 0.4",),
+    "fig-curricula": ("row=mentornet-dd", "column=cifar10 {student} 0.4"),
+}
+
+
+def figure_student(scale: Scale) -> str:
+    """Whose runs the figures draw."""
+    return "resnet101" if scale == "paper" else "fast"
+
+
+def figure_table(name: str, scale: Scale) -> Table | None:
+    """The part of Table 2 whose runs a figure draws; None for a figure that needs none."""
+    if name not in _DRAWN:
+        return None
+    words = [word.format(student=figure_student(scale)) for word in _DRAWN[name]]
+    return select(find_table("table2", scale), words)

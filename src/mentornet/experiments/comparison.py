@@ -50,7 +50,7 @@ class Entry:
     @property
     def mean(self) -> float | None:
         """Over the seeds."""
-        return self.mean_over(self.seeds)
+        return statistics.fmean(self.values) if self.values else None
 
     def mean_over(self, seeds: Sequence[int]) -> float | None:
         """Over those of the seeds; None if there are none."""
