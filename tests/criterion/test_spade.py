@@ -156,6 +156,17 @@ def test_how_well_it_tells_is_forgotten_slowly() -> None:
     assert sharpened.resolution == pytest.approx(0.95)
 
 
+def test_a_state_of_before_there_was_that_goes_on() -> None:
+    spade = Spade(make_mentor("bilstm"), total_steps=9, config=SpadeConfig(sharpness=4.0))
+    spade.weigh(batches(1)[0], labels)
+    state = {name: part for name, part in spade.state_dict().items() if "resolution" not in name}
+    other = Spade(make_mentor("bilstm"), total_steps=9, config=SpadeConfig(sharpness=4.0))
+    other.load_state_dict(state)
+    assert other.sharpened is not None
+    assert other.sharpened.resolution.isnan()
+    assert other.weigh(batches(1)[0], labels).isfinite().all()
+
+
 def test_where_hardly_a_label_is_wrong_three_in_four_is_enough() -> None:
     sharpened = Sharpened(sharpness=5.0)
     found = sharpened(torch.tensor([0.9, 1.0, 1.0, 1.0]), torch.tensor(1.0))

@@ -14,6 +14,7 @@ import torch
 from mentornet import MentorNetError
 from mentornet.data import fetch_cifar, load_cifar10, load_cifar100, web
 from mentornet.data.cifar_archive import ARCHIVES
+from mentornet.data.locking import LOCK
 from tests.data.loopback import Server, serving
 from tests.data.test_datasets import write_cifar10, write_cifar100
 
@@ -58,7 +59,7 @@ def test_both_datasets_from_a_server_that_drops(tmp_path: Path) -> None:
     loaded, made = load_cifar10(cache), load_cifar10(tmp_path / "made")
     assert torch.equal(loaded.train.pixels, made.train.pixels)
     assert len(load_cifar100(cache).train) == 100
-    assert {path.name for path in cache.iterdir()} == {ten.name, hundred.name}
+    assert {path.name for path in cache.iterdir()} == {ten.name, hundred.name, LOCK}
     assert ("cifar-10-python.tar.gz", len(archives["cifar10"]), len(archives["cifar10"])) in calls
 
 
@@ -91,7 +92,7 @@ def test_the_official_checksum_is_the_one_that_counts(tmp_path: Path) -> None:
         fetch_cifar("cifar10", tmp_path / "cache", mirror=str(tmp_path))
     with pytest.raises(MentorNetError, match=r"cifar-100-python\.tar\.gz cannot be read: No such"):
         fetch_cifar("cifar100", tmp_path / "cache", mirror=str(tmp_path))
-    assert list((tmp_path / "cache").iterdir()) == []
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == [LOCK]
 
 
 def add(name: str, **attributes: object) -> Callable[[tarfile.TarFile], None]:
@@ -124,7 +125,8 @@ def test_only_the_expected_files_are_unpacked(
     fetch_cifar("cifar100", home / "cache", mirror=str(tmp_path / "a.tar.gz"), md5=md5(content))
     names = sorted(path.relative_to(home).as_posix() for path in home.rglob("*"))
     inner = "cache/cifar-100-python"
-    assert names == ["cache", inner, f"{inner}/meta", f"{inner}/test", f"{inner}/train"]
+    inside = [inner, f"{inner}/meta", f"{inner}/test", f"{inner}/train"]
+    assert names == ["cache", f"cache/{LOCK}", *inside]
     assert not Path("/tmp/evil-of-the-tests").exists()
 
 
@@ -154,12 +156,23 @@ def test_archives_and_folders_that_are_not_whole(tmp_path: Path) -> None:
         with pytest.raises(MentorNetError, match=re.escape(message)):
             fetch_cifar("cifar10", cache, mirror=str(tmp_path / "a.tar.gz"), md5=md5(content))
         assert not (cache / inner.name).exists()
-        assert [path.name for path in cache.iterdir()] == ["cifar-10-python.tar.gz"]
+        assert {path.name for path in cache.iterdir()} == {"cifar-10-python.tar.gz", LOCK}
     (cache / inner.name).mkdir()
     with pytest.raises(MentorNetError, match=r"cifar-10-batches-py lacks batches.meta, data_batch"):
         fetch_cifar("cifar10", cache)
     with pytest.raises(MentorNetError, match="unknown archive 'cifar1'"):
         fetch_cifar("cifar1", cache)
+
+
+def test_what_is_there_need_not_be_writable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    write_cifar100(tmp_path)
+    monkeypatch.setattr("mentornet.data.locking.os.open", refused)
+    assert fetch_cifar("cifar100", tmp_path) == tmp_path
 
 
 def test_two_at_once_download_once(tmp_path: Path) -> None:

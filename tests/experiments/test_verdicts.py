@@ -104,6 +104,29 @@ def test_what_holds_narrowly_is_called_so(tmp_path: Path) -> None:
     assert "| yes, narrowly |" in render_results(results)
 
 
+def test_what_fails_by_far_does_not_fail_narrowly(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    last = {**_LAST, "full-model": 0.602, "mentornet-pd": 0.6, "mentornet-dd": 0.5}
+    fill(results, benchmark("small"), last)
+    claims = {verdict.claim: verdict for verdict in verdicts(results)}
+    assert claims["at 0.4: full-model < PD < DD"].holds is False
+    assert not claims["at 0.4: full-model < PD < DD"].narrow
+
+
+def test_an_order_is_of_seeds_that_both_have(tmp_path: Path) -> None:
+    """DD is behind with the seed that PD has too, and ahead on average of all that it has."""
+    results, table = Results(tmp_path), benchmark("small")
+    fill(results, table, _LAST)
+    cells = {cell.row: cell.run for cell in table.cells if cell.column == "0.2"}
+    results.path(cells["mentornet-pd"].with_seed(2)).unlink()
+    found = results.find(cells["mentornet-dd"].with_seed(1))
+    assert found is not None
+    worse = {**found, "run": {**found["run"], "accuracy_last": 0.59}}
+    results.write(cells["mentornet-dd"].with_seed(1), worse)
+    claims = {verdict.claim: verdict for verdict in verdicts(results)}
+    assert claims["at 0.2: PD < DD, without the first seed"].holds is False
+
+
 def test_a_claim_may_hold_by_its_first_seed_alone(tmp_path: Path) -> None:
     results, table = Results(tmp_path), benchmark("small")
     fill(results, table, _LAST)

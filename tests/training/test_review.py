@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from mentornet.data import Images, Splits, load_digits
+from mentornet.data.locking import LOCK
 from mentornet.errors import MentorNetError
 from mentornet.methods import Task, make_method
 from mentornet.training import DivergedError, Observer, RunFolder, Trainer, train
@@ -143,11 +144,11 @@ def test_killed_as_it_began(tmp_path: Path) -> None:
     interrupted(small(), tmp_path, 1)
     (tmp_path / "config.toml").unlink()
     for path in tmp_path.iterdir():
-        if path.name not in ("data.json", "labels.npz"):
+        if path.name not in ("data.json", "labels.npz", LOCK):
             _remove(path)
     (tmp_path / f".config.toml.{'0' * 16}").write_text("half")
     assert train(small(epochs=1), tmp_path)["epochs"] == 1
-    assert not list(tmp_path.glob(".*"))
+    assert [path.name for path in tmp_path.glob(".*")] == [LOCK]
 
 
 def _remove(path: Path) -> None:

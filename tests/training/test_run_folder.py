@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from mentornet.config import read_config
+from mentornet.data.locking import LOCK
 from mentornet.errors import MentorNetError
 from mentornet.experiments.curves import draw_comparison, draw_run
 from mentornet.experiments.style import save
@@ -28,7 +29,7 @@ def test_what_is_in_it(tmp_path: Path) -> None:
     summary = train(config, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
         "checkpoints", "config.toml", "data.json", "labels.npz", "mentors", "metrics.jsonl",
-        "records.parquet", "summary.json", "tensorboard",
+        "records.parquet", "summary.json", "tensorboard", LOCK,
     }  # fmt: skip
     assert json.loads((tmp_path / "summary.json").read_text()) == summary
     for key in (
@@ -173,7 +174,7 @@ def test_no_space_on_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monk
         train(config, run.path, observer=Fills())
     monkeypatch.setattr(os, "fsync", write)
     assert [path.name[:10] for path in run.checkpoints.paths()] == ["epoch-0001", "epoch-0002"]
-    assert not [path for path in run.path.rglob(".*") if path.is_file()]
+    assert [path.name for path in run.path.rglob(".*") if path.is_file()] == [LOCK]
     assert train(config, run.path, resume=True)["epochs"] == 6
 
 

@@ -15,7 +15,7 @@ from mentornet.experiments.catalogue import PAPER_TABLES, TABLES
 from mentornet.experiments.cells import Scale
 from mentornet.experiments.comparison import compare
 from mentornet.experiments.results import TABLE6, Results
-from mentornet.experiments.table6_page import read_table6, render_page
+from mentornet.experiments.table6_page import show_stored
 from mentornet.names import pick
 
 __all__ = ["Compare"]
@@ -50,7 +50,7 @@ class Compare:
         results, console = Results(self.folder), Console(highlight=False)
         has_runs = any(True for _ in results.every())
         if (self.folder / TABLE6).is_file() and self.table in (None, "table6"):
-            page = render_page(read_table6(self.folder / TABLE6)).replace("<br>", ", paper ")
+            page = show_stored(self.folder / TABLE6).replace("<br>", ", paper ")
             console.print(Text(page), soft_wrap=True)
             if self.table == "table6" or not has_runs:
                 return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -104,12 +104,14 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
             board.done += outcome.error is None
             if outcome.error is not None:
                 board.failed[outcome.run.digest] = outcome.error
-                write_text(results.failure(outcome.run), f"{outcome.error}\n")
+                with suppress(OSError):  # a full disk may be why
+                    write_text(results.failure(outcome.run), f"{outcome.error}\n")
                 first = outcome.error.splitlines()[0]
                 live.console.print(Text(f"failed: {outcome.run.key}: {first}", style="red"))
             else:
                 assert outcome.result is not None
-                results.failure(outcome.run).unlink(missing_ok=True)
+                with suppress(OSError):
+                    results.failure(outcome.run).unlink()
                 made = outcome.result["run"]
                 live.console.print(
                     f"{outcome.run.key}: last {made['accuracy_last']:.1%}, best "

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 __all__ = ["Sharpened"]
 
 _NEARLY = 1e-4  # how far from 0 and 1 a weight is taken to be at least
-_LEVELS = 0.5, 0.75  # between which v₀ is kept
+_LEVELS = 0.5, 0.75  # between which v₀ is kept by a mentor that can tell
 _TELLS = 0.3  # r from which on a mentor is taken to tell right labels from wrong ones
 
 
@@ -28,9 +30,9 @@ class Sharpened(nn.Module):
     as losses then say little; to wait long lets more be learned by heart.
 
     But a mentor that cannot tell gives all samples about v̄, and if that is below ½ nothing would be
-    left to learn from. How well it tells is the variance of v as a share of what it would be if
-    all were decided, r = var v / (v̄ (1 − v̄)), again a moving average. Below 0.3 the level comes
-    down to v̄ with it: v₀ = v̄ + (½ − v̄) r / 0.3.
+    left to learn from. How well it tells is the variance of v in a batch as a share of what it
+    would be if all were decided, r = var v / (m (1 − m)) with the batch's mean m, again a moving
+    average. Below 0.3 the level comes down to v̄ with it: v₀ = v̄ + (½ − v̄) r / 0.3.
 
     Args:
         sharpness: s > 0.
@@ -52,6 +54,7 @@ class Sharpened(nn.Module):
         self.sharpness, self.decided_by, self.decay = sharpness, decided_by, decay
         for name in ("mean", "resolution"):  # v̄ and r, until the first batch
             self.register_buffer(name, torch.tensor(torch.nan))
+        self.register_load_state_dict_pre_hook(_without_resolution)
 
     @torch.no_grad()
     def forward(self, weight: Tensor, progress: Tensor) -> Tensor:
@@ -83,3 +86,9 @@ class Sharpened(nn.Module):
             self.mean, self.mean.clamp(min=low), (self.resolution / _TELLS).clamp(max=1)
         )
         return asked.clamp(max=high)
+
+
+def _without_resolution(module: nn.Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
+    """A run that was saved when there was no r goes on as if its next batch were the first."""
+    del module
+    state.setdefault(f"{prefix}resolution", torch.tensor(torch.nan))

@@ -11,7 +11,8 @@ from pathlib import Path
 __all__ = ["LOCK", "alone", "let_go"]
 
 LOCK = ".lock"
-"""The file in a folder that is locked: NFS locks only what is open for writing, so no folders."""
+"""The file in a folder that is locked: NFS locks only what is open for writing, so no folders. It
+stays there, as whoever waits for it must find the same file afterwards."""
 
 _held: set[int] = set()
 
@@ -31,9 +32,12 @@ def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
     except ModuleNotFoundError:  # Windows
         yield True
         return
-    path, mine = folder / LOCK, True
-    while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    _held.add(handle)
+    try:
+        with suppress(OSError):  # it is another user's, who has done so
+            os.fchmod(handle, 0o666)
+        mine = True
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
@@ -44,26 +48,10 @@ def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
                 "write there at once",
                 stacklevel=3,
             )
-        if not mine or _is_at(path, handle):
-            break
-        os.close(handle)  # whoever had it has removed it: others lock a new one by now
-    _held.add(handle)
-    try:
         yield mine
     finally:
-        if mine:
-            with suppress(OSError):
-                path.unlink()
         _held.discard(handle)
         os.close(handle)
-
-
-def _is_at(path: Path, handle: int) -> bool:
-    """Whether the open file is still the one at that place."""
-    try:
-        return os.path.samestat(path.stat(), os.fstat(handle))
-    except FileNotFoundError:
-        return False
 
 
 def let_go() -> None:

@@ -98,8 +98,9 @@ _ABOUT = {
     "percentiles up to 0.75",
     "mentornet-auto": "the predefined mentor, told nothing: it estimates the noise rate",
     "mentornet-dd": "a mentor learned in the run from 1,000 verified samples, 17 times; losses are "
-    "smoothed as above; from 0.3 of training on its weights are decisions, near 0 or 1; the "
-    "student is taught the right labels of the verified samples; the mentor does not read labels",
+    "smoothed as above; from 0.3 of training on its weights are decisions, near 0 or 1, as far as "
+    "it can tell; the student is taught the right labels of the verified samples; the mentor does "
+    "not read labels",
     "full-model tuned": "plain training whose epochs and weight decay are tuned, in trials of full "
     "length",
     "early-stopping": "plain training at the epoch that a tenth of the images, held out with their "

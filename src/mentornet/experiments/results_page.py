@@ -52,7 +52,7 @@ How to read it:
 _CLAIMS = (
     "PD and DD are the rows `mentornet-pd` and `mentornet-dd` of the table below: ours, not the "
     "paper's in every setting. DD's settings were chosen with the first seed, on test images. "
-    "Narrowly is by less than half a point."
+    "Claims are judged by the seeds that both sides have; narrowly is by less than half a point."
 )
 _STANDS = (
     "How far mentornet-dd leads all others on 10,000 images, last epochs, in points, over the "
@@ -62,9 +62,9 @@ _STANDS = (
 )
 _TRIALS = (
     "Tuned on a tenth of the images with the labels they were given (accuracy on those), in trials "
-    "of so many epochs; in bold what was taken. Chance moves such an accuracy, of a thousand "
-    "labels, by a point or two, and where p of the labels are noise, each point is 1 / (1 − p) on "
-    "clean ones: at 0.8 it is five, and little more than chance decides."
+    "of so many epochs; in bold what was taken. Chance moves an accuracy on a thousand labels by a "
+    "point or two, and where p of the labels are noise, each point is 1 / (1 − p) on clean ones: "
+    "at a fraction of 0.8 it is five, and little more than chance decides."
 )
 
 

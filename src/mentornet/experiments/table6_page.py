@@ -7,31 +7,24 @@ from typing import Any
 
 from mentornet.errors import MentorNetError
 from mentornet.experiments.statistics import Estimate
-from mentornet.experiments.table6 import LEARNING_RATES, NAMES, PAPER, WEIGHTINGS, Table6, cells
+from mentornet.experiments.table6 import LEARNING_RATES, NAMES, PAPER, WEIGHTINGS, Table6
 from mentornet.files import read_json
 from mentornet.mentors import ARCHITECTURES
 
-__all__ = ["read_table6", "render_bilstm", "render_page"]
-
-_NEEDED = ("conditions", "samples", "repeats", "history", "steps", "cells")
+__all__ = ["render_bilstm", "render_page", "show_stored"]
 
 
-def read_table6(path: Path) -> dict[str, Any]:
-    """The stored result, or an error that says what it lacks."""
+def show_stored(path: Path) -> str:
+    """The page of a stored result, or an error that says what the file lacks."""
     table = read_json(path)
-    found = {(cell["row"], cell["arch"], cell["objective"]) for cell in table.get("cells", ())}
-    missing = [name for name in _NEEDED if name not in table]
-    missing += [
-        f"cell {cell.row}, {cell.arch}, {cell.objective}"
-        for cell in cells()
-        if (cell.row, cell.arch, cell.objective) not in found
-    ]
-    if missing:
+    try:
+        return render_page(table)
+    except (KeyError, TypeError, ValueError) as error:
         raise MentorNetError(
-            f"{path} has no {missing[0]}: it was edited, or written by another mentornet; move it "
-            "away, and reproduce table6 makes it again"
-        )
-    return table
+            f"{path} is no table that this mentornet writes ({type(error).__name__}: {error}): it "
+            "was edited, or written by another version; move it away, and reproduce table6 makes "
+            "it again"
+        ) from None
 
 
 def render_page(table: dict[str, Any]) -> str:

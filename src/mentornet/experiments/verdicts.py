@@ -55,8 +55,8 @@ def verdicts(results: Results) -> list[Verdict]:
     if ours.mean is None or plain.mean is None:
         found.append(Verdict(claim))
     else:
-        holds = ours.mean - plain.mean >= _TRANSFERRED
-        found.append(Verdict(claim, f"{number(plain)}, {number(ours)}", holds))
+        margin = ours.mean - plain.mean - _TRANSFERRED
+        found.append(_judged(claim, f"{number(plain)}, {number(ours)}", margin))
     people = compare(human("small"), results)
     for column in human("small").columns:
         claim = f"labels by people, {column}: full-model's best epoch ≤ DD's last"
@@ -65,7 +65,7 @@ def verdicts(results: Results) -> list[Verdict]:
             found.append(Verdict(claim))
         else:
             best = statistics.fmean(plain.best)
-            found.append(Verdict(claim, f"{100 * best:.1f}, {number(ours)}", ours.mean >= best))
+            found.append(_judged(claim, f"{100 * best:.1f}, {number(ours)}", ours.mean - best))
     return found
 
 
@@ -88,7 +88,7 @@ def _of_benchmark(entries: Entries) -> Iterator[Verdict]:
             continue
         name = min(known, key=lambda row: known[row])
         found = f"{name} {number(entries[name, noise])}, DD {number(ours)}"
-        yield Verdict(claim, found, known[name] > 0, abs(known[name]) < _LEVEL)
+        yield _judged(claim, found, known[name])
     for noise in NOISES:
         claim = f"at {noise}: DD closes at least 60 % of the gap to the oracle"
         gap = gap_closed(entries, _DD, noise)
@@ -113,14 +113,17 @@ def _lead(ours: Entry, theirs: Entry) -> float | None:
 
 
 def _order(claim: str, entries: Entries, column: str, rows: tuple[str, ...]) -> Verdict:
-    """Whether the last epochs of these rows rise."""
-    means = [entries[row, column].mean for row in rows]
-    known = [mean for mean in means if mean is not None]
-    if len(known) < len(means):
+    """Whether the last epochs of these rows rise, each over the seeds that it shares."""
+    each = [entries[row, column] for row in rows]
+    steps = [_lead(higher, lower) for lower, higher in pairwise(each)]
+    known = [step for step in steps if step is not None]
+    if len(known) < len(steps):
         return Verdict(claim)
-    found = ", ".join(number(entries[row, column]) for row in rows)
-    narrow = min(abs(high - low) for low, high in pairwise(known)) < _LEVEL
-    return Verdict(claim, found, known == sorted(set(known)), narrow)
+    return _judged(claim, ", ".join(map(number, each)), min(known))
+
+
+def _judged(claim: str, found: str, margin: float) -> Verdict:
+    return Verdict(claim, found, margin > 0, abs(margin) < _LEVEL)
 
 
 def wins_and_losses(table: Table, entries: Entries, row: str = _DD) -> str:
