@@ -248,8 +248,8 @@ def full_size(scale: Scale) -> Table:  # noqa: ARG001
 
 _TUNED = "full-model tuned"
 _WHAT_TUNED = (
-    "plain training whose weight decay is tuned; its best epoch is the last here, or nearly, so its "
-    "length is left as it is"
+    "plain training whose weight decay is tuned; its best epoch is the last here, or nearly, so "
+    "its length is left as it is"
 )
 
 
