@@ -311,7 +311,7 @@ def test_demo(
     whole = demo.demo_config
     monkeypatch.setattr(
         demo, "demo_config",
-        lambda *a: replace(whole(*a), optimiser=OptimiserConfig(epochs=4)),
+        lambda *a: replace(whole(*a), optimiser=OptimiserConfig(epochs=2)),
     )  # fmt: skip
     monkeypatch.setattr(
         demo,
