@@ -1,4 +1,4 @@
-"""Write docs/results.md and its picture from results/benchmark.
+"""Write docs/results.md, its picture and README's table from results/benchmark.
 
 python -m benchmarks.results_page
 """
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from mentornet.experiments.benchmark import benchmark
 from mentornet.experiments.benchmark_figure import draw_benchmark
-from mentornet.experiments.comparison import compare
+from mentornet.experiments.comparison import compare, number
 from mentornet.experiments.results import Results
 from mentornet.experiments.results_page import PICTURE, render_results
 from mentornet.experiments.style import save
@@ -20,6 +20,24 @@ from mentornet.files import write_text
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results" / "benchmark"
 PAGE = ROOT / "docs" / "results.md"
+README = ROOT / "README.md"
+
+HEADLINE = {
+    "full-model": "nothing",
+    "full-model tuned": "nothing",
+    "mentornet-auto": "nothing",
+    "mentornet-pd": "a percentile, tuned",
+    "mentornet-dd": "1,000 verified labels",
+    "mentor-bootstrap": "1,000 verified labels",
+    "1,000 right labels": "these, and no others",
+    "gce": "nothing",
+    "elr": "nothing",
+    "co-teaching": "the noise rate",
+    "mentormix": "a percentile for each rate",
+    "cleanlab-prune": "nothing",
+    "oracle": "which labels are right",
+}
+"""The rows of README's table, and what each is told."""
 
 
 def draw() -> Figure:
@@ -28,9 +46,30 @@ def draw() -> Figure:
     return draw_benchmark(table, compare(table, Results(RESULTS)))
 
 
+def headline() -> str:
+    """README's table: last epochs of the methods that most people will ask for."""
+    table = benchmark("small")
+    entries = compare(table, Results(RESULTS))
+    heads = ["method", "is told", *table.columns]
+    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    for row, told in HEADLINE.items():
+        cells = (number(entries[row, column]) for column in table.columns)
+        lines.append(f"| {row} | {told} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def with_headline(readme: str) -> str:
+    """README with the table as it is now, in place of the one that it has."""
+    before, mark, rest = readme.partition("<!-- benchmark -->\n")
+    old, end, after = rest.partition("<!-- /benchmark -->")
+    words = [line for line in old.splitlines(keepends=True) if not line.startswith("|")]
+    return f"{before}{mark}{''.join(words).rstrip()}\n\n{headline()}{end}{after}"
+
+
 def main() -> None:
     write_text(PAGE, render_results(Results(RESULTS)))
-    written = [PAGE, *save(draw(), PAGE.parent / PICTURE.removesuffix(".png"))]
+    write_text(README, with_headline(README.read_text(encoding="utf-8")))
+    written = [PAGE, README, *save(draw(), PAGE.parent / PICTURE.removesuffix(".png"))]
     print("\n".join(f"wrote {path}" for path in written))
 
 

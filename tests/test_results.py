@@ -17,7 +17,7 @@ from benchmarks.drop_in_accuracy import RESULT as ACCURACY
 from benchmarks.drop_in_accuracy import markdown
 from benchmarks.drop_in_tables import RESULT as TABLES
 from benchmarks.drop_in_tables import markdown as tables_markdown
-from benchmarks.results_page import PAGE, draw
+from benchmarks.results_page import HEADLINE, PAGE, README, draw, with_headline
 from benchmarks.results_page import RESULTS as BENCHMARK
 from mentornet.experiments.catalogue import find_table
 from mentornet.experiments.results import Results
@@ -130,6 +130,16 @@ def test_its_picture_too(tmp_path: Path) -> None:
     _, drawn = save(draw(), tmp_path / "benchmark")
     assert drawn.suffix == ".svg"
     assert (PAGE.parent / PICTURE).with_suffix(".svg").read_bytes() == drawn.read_bytes()
+
+
+def test_readmes_table_too() -> None:
+    assert README.read_text() == with_headline(README.read_text())
+    shown = rows_of(PAGE.read_text().partition("## CIFAR-10, 10,000")[2].partition("\n## ")[0])
+    table = [line for line in block("README.md", "benchmark").splitlines() if "|" in line]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
+    assert [row[0] for row in rows] == list(HEADLINE)
+    for name, _, *numbers in rows:
+        assert numbers == [shown[column].get(name, [""])[0] for column in ("0.2", "0.4", "0.8")]
 
 
 def test_every_stored_result_is_of_a_cell() -> None:
