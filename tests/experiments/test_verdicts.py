@@ -101,7 +101,7 @@ def test_what_holds_narrowly_is_called_so(tmp_path: Path) -> None:
     ):
         assert claims[claim].holds
         assert claims[claim].narrow
-    assert "| yes, narrowly |" in render_results(results)
+    assert "| yes, narrowly (by 0.20 points) |" in render_results(results)
 
 
 def test_what_fails_by_far_does_not_fail_narrowly(tmp_path: Path) -> None:

@@ -37,13 +37,18 @@ class Verdict:
         claim: in words.
         found: the numbers, in percent, with their range; empty if the runs are not there yet.
         holds: whether it does; None if nobody knows yet.
-        narrow: whether that hangs on less than half a point.
+        margin: by how much it holds, or fails if negative; None where it is not judged by one.
     """
 
     claim: str
     found: str = ""
     holds: bool | None = None
-    narrow: bool = False
+    margin: float | None = None
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it hangs on less than half a point."""
+        return self.margin is not None and abs(self.margin) < _LEVEL
 
 
 def verdicts(results: Results) -> list[Verdict]:
@@ -123,7 +128,7 @@ def _order(claim: str, entries: Entries, column: str, rows: tuple[str, ...]) -> 
 
 
 def _judged(claim: str, found: str, margin: float) -> Verdict:
-    return Verdict(claim, found, margin > 0, abs(margin) < _LEVEL)
+    return Verdict(claim, found, margin > 0, margin)
 
 
 def wins_and_losses(table: Table, entries: Entries, row: str = _DD) -> str:
