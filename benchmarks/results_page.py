@@ -62,6 +62,8 @@ def with_headline(readme: str) -> str:
     """README with the table as it is now, in place of the one that it has."""
     before, mark, rest = readme.partition("<!-- benchmark -->\n")
     old, end, after = rest.partition("<!-- /benchmark -->")
+    if not (mark and end):
+        raise SystemExit(f"{README} has no lines <!-- benchmark --> and <!-- /benchmark -->")
     words = [line for line in old.splitlines(keepends=True) if not line.startswith("|")]
     return f"{before}{mark}{''.join(words).rstrip()}\n\n{headline()}{end}{after}"
 
