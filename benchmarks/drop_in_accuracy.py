@@ -97,7 +97,7 @@ def train(cell: Cell) -> dict[str, Any]:
         student.train()
         for batch in made.batches.epoch(epoch):
             named = {"index": batch.index} if isinstance(criterion, MentorLoss) else {}
-            loss = criterion(student(batch.images), batch.given_label, **named)
+            loss = criterion(student(batch.inputs), batch.given_label, **named)
             sgd.zero_grad()
             loss.backward()
             sgd.step()

@@ -28,7 +28,7 @@ from torch import Tensor
 
 from benchmarks.timing import alternate, ratio
 from mentornet.config import LabelsConfig, MachineConfig, MethodConfig, OptimiserConfig, TrainConfig
-from mentornet.data import Batch, Images, Splits
+from mentornet.data import Batch, Samples, Splits
 from mentornet.experiments.conditions import conditions
 from mentornet.files import write_json
 from mentornet.randomness import generator
@@ -47,7 +47,7 @@ def splits(count: int, classes: int = 1000) -> Splits:
     apart = (BLOCK - 3 * 32 * 32) // count
     pixels = block.as_strided((count, 3, 32, 32), (apart, 32 * 32, 32, 1))
     label = torch.randint(classes, (count,), generator=draw)
-    images = Images(pixels, label, tuple(f"class {number}" for number in range(classes)))
+    images = Samples(pixels, label, tuple(f"class {number}" for number in range(classes)))
     return Splits(images, images.rows(slice(0, 100)))
 
 

@@ -14,7 +14,7 @@ from mentornet.experiments.benchmark_figure import draw_benchmark
 from mentornet.experiments.comparison import compare, number
 from mentornet.experiments.results import Results
 from mentornet.experiments.results_page import PICTURE, render_results
-from mentornet.experiments.style import save
+from mentornet.figures.style import save
 from mentornet.files import write_text
 
 ROOT = Path(__file__).parents[1]

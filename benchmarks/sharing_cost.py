@@ -26,7 +26,7 @@ from pathlib import Path
 import torch
 
 from mentornet.config import LabelsConfig, MachineConfig, MethodConfig, OptimiserConfig, TrainConfig
-from mentornet.data import Images, Splits
+from mentornet.data import Samples, Splits
 from mentornet.experiments.conditions import conditions
 from mentornet.files import write_json
 from mentornet.randomness import generator
@@ -42,7 +42,7 @@ ROUNDS, STEPS, EXCHANGES = 20, 4, 100
 def trainer(batch: int) -> Trainer:
     draw = generator(0)
     pixels = torch.randint(256, (COUNT, 3, 32, 32), dtype=torch.uint8, generator=draw)
-    images = Images(pixels, torch.randint(10, (COUNT,), generator=draw), tuple("abcdefghij"))
+    images = Samples(pixels, torch.randint(10, (COUNT,), generator=draw), tuple("abcdefghij"))
     config = TrainConfig(
         "cifar10",
         labels=LabelsConfig("uniform:0.4"),
@@ -107,16 +107,18 @@ def work(batch: int) -> None:
     made = trainer(batch)
     made.student.train()
     source = made.batches.epoch(0)
-    columns = [torch.zeros(made.ranks.share(batch).stop - made.ranks.share(batch).start)] * 3
+    columns = [
+        torch.zeros(made.processes.share(batch).stop - made.processes.share(batch).start)
+    ] * 3
     for line in sys.stdin:
         what, number = line.split()
-        made.ranks.wait()
+        made.processes.wait()
         started = time.perf_counter()
         for _ in range(int(number)):
             if what == "step":
                 made.step(next(source), 0)
             else:
-                made.ranks.gather(columns, batch)
+                made.processes.gather(columns, batch)
         print(time.perf_counter() - started, flush=True)
     os._exit(0)
 

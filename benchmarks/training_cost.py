@@ -21,7 +21,7 @@ from torch.nn.functional import cross_entropy
 
 from benchmarks.timing import alternate, ratio
 from mentornet.config import LabelsConfig, MachineConfig, MethodConfig, OptimiserConfig, TrainConfig
-from mentornet.data import Batch, Images, Splits, augment, standardise
+from mentornet.data import Batch, Samples, Splits, augment, standardise
 from mentornet.experiments.conditions import conditions
 from mentornet.files import write_json
 from mentornet.methods.mentornet_dd import InRun
@@ -39,7 +39,7 @@ def splits() -> Splits:
     draw = generator(0)
     pixels = torch.randint(256, (COUNT, 3, 32, 32), dtype=torch.uint8, generator=draw)
     label = torch.randint(10, (COUNT,), generator=draw)
-    images = Images(pixels, label, tuple("abcdefghij"))
+    images = Samples(pixels, label, tuple("abcdefghij"))
     return Splits(images, images.rows(slice(0, 100)))
 
 

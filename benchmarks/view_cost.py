@@ -22,8 +22,8 @@ from PIL import Image
 from sklearn.datasets import load_sample_images
 
 from benchmarks.timing import alternate, ratio
-from mentornet.data.decode import Packed, quiet
-from mentornet.data.views import VIEW_DRAWS, view
+from mentornet.data.files.decode import Packed, quiet
+from mentornet.data.stream.views import VIEW_DRAWS, view
 from mentornet.experiments.conditions import conditions
 from mentornet.files import write_json
 

@@ -25,7 +25,7 @@ EPOCHS, BATCH = 60, 64
 
 
 def noisy_digits(seed: int) -> tuple[torch.Tensor, ...]:
-    """Images and labels to train on, four in ten of them wrong, and clean ones to test on."""
+    """Samples and labels to train on, four in ten of them wrong, and clean ones to test on."""
     draw = torch.Generator().manual_seed(seed)
     pixels, digits = load_digits(return_X_y=True)
     images, labels = (

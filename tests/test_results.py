@@ -22,7 +22,7 @@ from benchmarks.results_page import RESULTS as BENCHMARK
 from mentornet.experiments.catalogue import find_table
 from mentornet.experiments.results import Results
 from mentornet.experiments.results_page import PICTURE, render_results
-from mentornet.experiments.style import save
+from mentornet.figures.style import save
 from mentornet.files import read_json
 
 ROOT = Path(__file__).parents[1]

@@ -7,7 +7,6 @@
 tensor([1.0000, 0.5000, 0.0000])
 """
 
-from mentornet.criterion import MentorLoss, NoiseEstimate, WeightDecay, scale_weight_decay
 from mentornet.curricula import CURRICULA, Curriculum, implied_loss, make_curriculum
 from mentornet.errors import MentorNetError
 from mentornet.features import MentorFeatures
@@ -22,6 +21,7 @@ from mentornet.mentors import (
     make_mentor,
 )
 from mentornet.version import __version__
+from mentornet.weighting import MentorLoss, NoiseEstimate, WeightDecay, scale_weight_decay
 
 __all__ = [
     "ARCHITECTURES",

@@ -144,7 +144,7 @@ class OptimiserConfig:
     """Stop after this many steps, in place of --epochs."""
 
     batch_size: int | None = None
-    """Images a step, at most; the batches of an epoch are of equal size."""
+    """Samples a step, at most; the batches of an epoch are of equal size."""
 
     learning_rate: float | None = None
     """The highest learning rate."""

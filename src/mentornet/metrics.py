@@ -30,7 +30,7 @@ def top_k_accuracy(logits: Tensor, label: Tensor, k: int = 1) -> float:
 def auroc(score: Tensor, positive: Tensor) -> float:
     """P(score of a positive > score of a negative), ties counting half; 0.5 is chance.
 
-    By the rank sum: (R₊ − n₊ (n₊ + 1)/2) / (n₊ n₋), R₊ the sum of the positives' ranks, where
+    By the rank sum: (R₊ − n₊ (n₊ + 1)/2) / (n₊ n₋), R₊ the sum of the positives' processes, where
     equal scores share their mean rank.
 
     Args:

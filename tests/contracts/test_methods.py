@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import nn
 
-from mentornet.criterion import Verified
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.methods import METHODS, Supervision, Task, make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator, seeded
 from mentornet.students import Pair
+from mentornet.verdicts import Verdicts
 from tests.training.runs import METHOD_SETTINGS
 
 COUNT, CLASSES, BATCH = 40, 4, 20
@@ -23,7 +23,7 @@ def task(total_steps: int = 10) -> Task:
     is_correct = torch.rand(COUNT, generator=draw) < 0.6
     true_label = torch.randint(-1, CLASSES, (COUNT,), generator=draw)
     every_second = torch.arange(0, COUNT, 2)
-    verified = Verified(every_second, is_correct[every_second], true_label[every_second])
+    verified = Verdicts(every_second, is_correct[every_second], true_label[every_second])
     return Task(
         count=COUNT, classes=CLASSES, total_steps=total_steps, verified=verified,
         is_correct=is_correct, kept=is_correct,
@@ -71,7 +71,7 @@ def test_a_step_reaches_the_student(name: str) -> None:
 def test_what_is_predicted_is_what_the_student_says(name: str) -> None:
     taught, seen = student(name), batch(0)
     done = started(name).step(taught, seen, 0.1)
-    assert torch.equal(done.predicted, taught.eval()(seen.images).argmax(1))
+    assert torch.equal(done.predicted, taught.eval()(seen.inputs).argmax(1))
 
 
 def test_weights_are_shares_without_gradient(name: str) -> None:
@@ -89,7 +89,7 @@ def test_weights_are_shares_without_gradient(name: str) -> None:
 def test_losses_do_not_depend_on_the_order(name: str) -> None:
     order = torch.randperm(BATCH, generator=generator(1))
     taught, seen = student(name), batch(0)
-    other = Batch(seen.index[order], seen.images[order], seen.given_label[order])
+    other = Batch(seen.index[order], seen.inputs[order], seen.given_label[order])
     one = started(name).step(taught, seen, 0.1)
     two = started(name).step(taught, other, 0.1)
     assert torch.allclose(one.losses[order], two.losses, atol=1e-6)

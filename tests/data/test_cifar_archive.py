@@ -12,9 +12,10 @@ import pytest
 import torch
 
 from mentornet import MentorNetError
-from mentornet.data import fetch_cifar, load_cifar10, load_cifar100, web
-from mentornet.data.cifar_archive import ARCHIVES
-from mentornet.data.locking import LOCK
+from mentornet.data import fetch_cifar, load_cifar10, load_cifar100
+from mentornet.data.sets import web
+from mentornet.data.sets.cifar_archive import ARCHIVES
+from mentornet.locking import LOCK
 from tests.data.loopback import Server, serving
 from tests.data.test_datasets import write_cifar10, write_cifar100
 
@@ -171,7 +172,7 @@ def test_what_is_there_need_not_be_writable(
         raise PermissionError(13, "Permission denied")
 
     write_cifar100(tmp_path)
-    monkeypatch.setattr("mentornet.data.locking.os.open", refused)
+    monkeypatch.setattr("mentornet.locking.os.open", refused)
     assert fetch_cifar("cifar100", tmp_path) == tmp_path
 
 

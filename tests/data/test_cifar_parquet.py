@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from mentornet import MentorNetError
-from mentornet.data import Images, Splits, load_cifar10, load_cifar100
-from mentornet.data.cifar_classes import CIFAR10, CIFAR100
-from mentornet.data.cifar_parquet import official_order
+from mentornet.data import Samples, Splits, load_cifar10, load_cifar100
+from mentornet.data.sets.cifar_classes import CIFAR10, CIFAR100
+from mentornet.data.sets.cifar_parquet import official_order
 from mentornet.randomness import generator
 from tests.data.files import png, random_pixels, write_parquet
 from tests.data.test_datasets import write_cifar10, write_cifar100
@@ -45,7 +45,7 @@ def write_as_the_hub(
             write_parquet(home / f"{part}-{shard:05}-of-{shards:05}.parquet", columns, metadata)
 
 
-def same(one: Images, other: Images) -> bool:
+def same(one: Samples, other: Samples) -> bool:
     groups = (one.groups is None) == (other.groups is None) and (
         one.groups is None or other.groups is None or torch.equal(one.groups, other.groups)
     )

@@ -14,14 +14,14 @@ import torch
 
 from mentornet import MentorNetError
 from mentornet.data import (
-    Images,
+    Samples,
     load_cifar10,
     load_cifar100,
     load_digits,
     load_fashion_mnist,
 )
-from mentornet.data.cifar import read_pickle
-from mentornet.data.fashion_mnist import read_idx
+from mentornet.data.sets.cifar import read_pickle
+from mentornet.data.sets.fashion_mnist import read_idx
 from mentornet.randomness import generator
 
 
@@ -211,4 +211,4 @@ def test_images_that_cannot_be(change: dict[str, object], message: str) -> None:
         "classes": ("a", "b"),
     }
     with pytest.raises(MentorNetError, match=re.escape(message)):
-        Images(**(columns | change))  # type: ignore[arg-type]
+        Samples(**(columns | change))  # type: ignore[arg-type]

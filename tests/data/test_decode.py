@@ -13,7 +13,7 @@ from PIL import Image
 
 from mentornet import MentorNetError
 from mentornet.data import UnreadableImage, read_image, read_images
-from mentornet.data.reading import survey
+from mentornet.data.files.reading import survey
 from tests.data.files import huge_png, png, random_pixels, write_png
 
 

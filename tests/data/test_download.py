@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from mentornet import MentorNetError
-from mentornet.data import download, web
+from mentornet.data import download
+from mentornet.data.sets import web
 from tests.data.files import random_pixels
 from tests.data.loopback import Server, serving
 

@@ -11,7 +11,7 @@ import torch
 
 from mentornet import MentorNetError
 from mentornet.data import load_data
-from mentornet.data.streamed import LooseFiles
+from mentornet.data.stream.streamed import LooseFiles
 from tests.data.layouts import SYNSETS, jpeg, put, write_imagenet, write_webvision
 
 
@@ -67,7 +67,7 @@ def test_webvision(tmp_path: Path) -> None:
 def test_mini_is_googles_part_of_the_first_50_classes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mentornet.data.webvision.MINI", 2)
+    monkeypatch.setattr("mentornet.data.sets.webvision.MINI", 2)
     monkeypatch.setenv("MENTORNET_DATA", str(tmp_path))
     write_webvision(tmp_path / "webvision")
     imagenet = write_imagenet(tmp_path / "imagenet")

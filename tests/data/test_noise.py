@@ -7,7 +7,7 @@ import torch
 
 from mentornet import MentorNetError
 from mentornet.data import Noise, corrupt, corrupt_images, load_digits, noise_rate, parse_noise
-from mentornet.data.noise import NOISES, asymmetric, instance, pairflip, symmetric, uniform
+from mentornet.data.noise.kinds import NOISES, asymmetric, instance, pairflip, symmetric, uniform
 from mentornet.randomness import generator
 
 CIFAR10 = (

@@ -10,23 +10,23 @@ import torch
 
 from mentornet import MentorNetError
 from mentornet.data import (
-    Images,
     LabelNoise,
     Noise,
+    Samples,
     TransitionNoise,
     corrupt,
     corrupt_images,
     parse_noise,
 )
-from mentornet.data.label_file import read_labels
+from mentornet.data.files.label_file import read_labels
 from mentornet.randomness import generator
 
 MATRIX = np.array([[0.5, 0.5, 0.0], [0.0, 0.9, 0.1], [0.2, 0.0, 0.8]])
 
 
-def images(count: int = 300) -> Images:
+def images(count: int = 300) -> Samples:
     label = torch.randint(3, (count,), generator=generator(0))
-    return Images(torch.zeros(count, 1, 8, 8, dtype=torch.uint8), label, ("a", "b", "c"))
+    return Samples(torch.zeros(count, 1, 8, 8, dtype=torch.uint8), label, ("a", "b", "c"))
 
 
 def write_matrix(path: Path, matrix: np.typing.NDArray[np.float64] = MATRIX) -> Path:

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from mentornet.data import Noise, corrupt_images, load_cifar10, load_cifar100, noise_rate
-from mentornet.data.cifar_classes import CIFAR10, CIFAR100
-from mentornet.data.cifar_parquet import official_order
+from mentornet.data.sets.cifar_classes import CIFAR10, CIFAR100
+from mentornet.data.sets.cifar_parquet import official_order
 
 
 def folder() -> Path:

@@ -12,14 +12,14 @@ import pytest
 import torch
 
 from mentornet import MentorNetError
-from mentornet.data import Images, Splits, load_data, load_digits
-from mentornet.data.packing import pack
-from mentornet.data.shards import load_shards
-from mentornet.data.streamed import Streamed, read_place
+from mentornet.data import Samples, Splits, load_data, load_digits
+from mentornet.data.stream.packing import pack
+from mentornet.data.stream.shards import load_shards
+from mentornet.data.stream.streamed import Streamed, read_place
 from tests.data.layouts import jpeg, put, write_imagenet, write_webvision
 
 
-def contents(images: Images) -> list[bytes]:
+def contents(images: Samples) -> list[bytes]:
     assert isinstance(images.source, Streamed)
     return [read_place(place).content for place in images.source.places(range(len(images)))]
 

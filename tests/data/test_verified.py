@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mentornet.data import Images
+from mentornet.data import Samples
 from mentornet.data.verified import draw_verified, read_verified
 from mentornet.errors import MentorNetError
 
@@ -15,8 +15,8 @@ GIVEN = [0, 1, 2, 0, 1, 2]
 TRUE = [0, 1, 2, 1, 2, 0]
 
 
-def images(*, known: bool = True) -> Images:
-    return Images(
+def images(*, known: bool = True) -> Samples:
+    return Samples(
         torch.zeros(6, 3, 4, 4, dtype=torch.uint8), torch.tensor(GIVEN), ("cat", "dog", "eel"),
         true_label=torch.tensor(TRUE) if known else None,
     )  # fmt: skip
@@ -58,7 +58,7 @@ def test_a_file_says_whether_and_which(
 def test_a_number_is_a_name_where_classes_are_numbers(tmp_path: Path) -> None:
     path = tmp_path / "checked.csv"
     path.write_text("index,true_label\n0,10\n")
-    numbered = Images(
+    numbered = Samples(
         torch.zeros(3, 1, 2, 2, dtype=torch.uint8), torch.tensor([0, 1, 2]), ("1", "10", "2")
     )
     assert read_verified(path, numbered)[2].tolist() == [1]

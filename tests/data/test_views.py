@@ -14,10 +14,10 @@ from PIL import Image
 
 from mentornet import MentorNetError
 from mentornet.data import UnreadableImage
-from mentornet.data.decode import Packed
-from mentornet.data.fetching import Fetcher, Wanted
-from mentornet.data.streamed import InShards, LooseFiles, Place, read_place
-from mentornet.data.views import COLOUR_DRAWS, VIEW_DRAWS, distort, random_box, scaled, view
+from mentornet.data.files.decode import Packed
+from mentornet.data.stream.fetching import Fetcher, Wanted
+from mentornet.data.stream.streamed import InShards, LooseFiles, Place, read_place
+from mentornet.data.stream.views import COLOUR_DRAWS, VIEW_DRAWS, distort, random_box, scaled, view
 from mentornet.randomness import generator
 from tests.data.files import huge_png, png, random_pixels
 from tests.data.layouts import jpeg, put
@@ -189,6 +189,6 @@ def test_a_worker_that_dies_is_told_in_words(
 ) -> None:
     put(tmp_path / "a.jpg", jpeg(0, 0))
     files = LooseFiles(tmp_path, ["a.jpg"], 16)
-    monkeypatch.setattr("mentornet.data.fetching.view", lambda *_: os._exit(9))
+    monkeypatch.setattr("mentornet.data.stream.fetching.view", lambda *_: os._exit(9))
     with pytest.raises(MentorNetError, match="a process that decodes images has died"):
         list(Fetcher(1).fetch([Wanted(files.places([0]), 16)]))

@@ -80,7 +80,7 @@ def test_tuning_serves_every_seed(made: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_may_have_workers_of_its_own(tmp_path: Path) -> None:
-    """Images that are streamed, as ImageNet's in Table 4, are decoded by further processes."""
+    """Samples that are streamed, as ImageNet's in Table 4, are decoded by further processes."""
     photos = streamed(tmp_path / "photos", classes=2, each=12, batch_size=8, workers=1)
     (outcome,) = run_locally([Run(photos)], tmp_path / "out", jobs=1)
     assert outcome.error is None

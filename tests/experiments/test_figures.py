@@ -11,11 +11,11 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D
 from mentornet import CURRICULA, Mentor, make_curriculum
 from mentornet.experiments.benchmark_figure import draw_benchmark
 from mentornet.experiments.comparison import Entry
-from mentornet.experiments.curriculum_figure import draw_curriculum
-from mentornet.experiments.error_figure import draw_errors
-from mentornet.experiments.style import save
 from mentornet.experiments.table6 import Cell, cells
-from mentornet.experiments.table6_figures import draw_architectures, draw_objectives
+from mentornet.figures.curriculum import draw_curriculum
+from mentornet.figures.errors import draw_errors
+from mentornet.figures.style import save
+from mentornet.figures.table6 import draw_architectures, draw_objectives
 from tests.experiments.tables import tiny
 
 

@@ -130,7 +130,7 @@ def test_imagenet_makes_three_steps(
 @pytest.mark.slow
 def test_table_5_makes_three_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MENTORNET_DATA", f"{tmp_path}")
-    monkeypatch.setattr("mentornet.data.webvision.MINI", len(SYNSETS))
+    monkeypatch.setattr("mentornet.data.sets.webvision.MINI", len(SYNSETS))
     write_imagenet(tmp_path / "imagenet", train=1, val=2)
     write_webvision(tmp_path / "webvision")
     config = first(table5("small").cells)["mini mentornet"]

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from mentornet.config import FilesConfig, TrainConfig
-from mentornet.data import Images, Splits
+from mentornet.data import Samples, Splits
 from mentornet.experiments.cells import Cell
 from mentornet.experiments.large_tables import table4
 from mentornet.experiments.paper_tables import table1, table2, table3
@@ -196,7 +196,7 @@ def test_three_steps_with_the_real_student(config: TrainConfig) -> None:
     """In batches cut to 2 images, so that 84M parameters go through in seconds."""
     classes = 10 if config.data == "cifar10" else 100
     count = 200
-    images = Images(
+    images = Samples(
         torch.randint(256, (count, 3, 32, 32), dtype=torch.uint8,
                       generator=torch.Generator().manual_seed(0)),
         torch.arange(count) % classes,

@@ -13,11 +13,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from mentornet.criterion import Verified
 from mentornet.data import Batch
 from mentornet.methods import Task, make_method
 from mentornet.methods.mixing import Mixer
 from mentornet.randomness import generator
+from mentornet.verdicts import Verdicts
 
 COUNT, CLASSES = 6, 3
 Formula = Callable[[list[float], int], float]
@@ -75,7 +75,7 @@ def test_the_loss_and_its_slope(name: str) -> None:
     settings, formula = FORMULAS[name]
     seen, student = batch(), Scaled(1.2)
     done = make_method(name, **settings).start(Task(COUNT, CLASSES, 10)).step(student, seen, 0.1)
-    rows, labels = seen.images.flatten(1).tolist(), seen.given_label.tolist()
+    rows, labels = seen.inputs.flatten(1).tolist(), seen.given_label.tolist()
 
     def value(scale: float) -> float:
         each = [formula(shares(row, scale), y) for row, y in zip(rows, labels, strict=True)]
@@ -90,7 +90,7 @@ def test_elr_has_no_gradient_through_its_target() -> None:
     seen, student = batch(), Scaled(1.2)
     elr = make_method("elr", strength=2.0, decay=0.6).start(Task(COUNT, CLASSES, 10))
     done = elr.step(student, seen, 0.1)
-    rows, labels = seen.images.flatten(1).tolist(), seen.given_label.tolist()
+    rows, labels = seen.inputs.flatten(1).tolist(), seen.given_label.tolist()
     targets = [[0.4 * share for share in shares(row, 1.2)] for row in rows]
 
     def value(scale: float) -> float:
@@ -136,7 +136,7 @@ def test_mentormix_with_its_settings(temperature: float, reweigh: bool, burn_in:
     )  # fmt: skip
     supervision = method.start(Task(COUNT, CLASSES, 10, seed=4))
     done = supervision.step(student, seen, 0.1)
-    x, label = seen.images.flatten(1), nn.functional.one_hot(seen.given_label, CLASSES).double()
+    x, label = seen.inputs.flatten(1), nn.functional.one_hot(seen.given_label, CLASSES).double()
     losses = -(label * x.log_softmax(1)).sum(1)
     v = torch.ones(COUNT) if burn_in else (losses <= losses.quantile(0.5)).float()
     drawn = torch.tensor([math.exp(weight / temperature) for weight in v.tolist()])
@@ -161,7 +161,7 @@ def test_bootstrap_remembers_what_it_believed(mixup: float) -> None:
         "mentor-bootstrap", mentor="pd", burn_in=0.0, smoothing=0.0, belief=0.7, mixup=mixup
     )
     bootstrap = method.start(Task(COUNT, CLASSES, 10, seed=4))
-    x, label = seen.images.flatten(1), nn.functional.one_hot(seen.given_label, CLASSES).double()
+    x, label = seen.inputs.flatten(1), nn.functional.one_hot(seen.given_label, CLASSES).double()
     before, belief = 1.2 * x, torch.zeros(COUNT, CLASSES).double()
     mixer = Mixer(mixup or 1.0, seed=4)
     for logits, scale in ((before, 1.2), (0.5 * x, 0.5)):
@@ -188,7 +188,7 @@ def test_bootstrap_teaches_verified_labels() -> None:
     given = torch.randint(CLASSES, (count,), generator=draw)
     true = (given + (torch.arange(count) % 2)) % CLASSES
     seen = Batch(torch.arange(count), images, given)
-    verified = Verified(torch.arange(count), given == true, true)
+    verified = Verdicts(torch.arange(count), given == true, true)
     method = make_method("mentor-bootstrap", burn_in=0.5)
     done = method.start(Task(count, CLASSES, 10, verified=verified)).step(Scaled(), seen, 0.1)
     expected = nn.functional.cross_entropy(images.flatten(1), true)

@@ -82,7 +82,7 @@ def test_elr_by_hand() -> None:
     """−log p_y + λ log(1 − ⟨p, t⟩), t ← β t + (1 − β) p (Liu et al. 2020, Eq. 6 and 9)."""
     seen = batch()
     elr = make_method("elr", strength=3.0, decay=0.7).start(Task(6, 3, 10))
-    p = seen.images.flatten(1).softmax(1)
+    p = seen.inputs.flatten(1).softmax(1)
     target = torch.zeros(6, 3)
     for _ in range(3):
         target = 0.7 * target + 0.3 * p
@@ -117,7 +117,7 @@ def test_co_teaching_learns_what_the_other_finds_easy() -> None:
     method.step(pair, seen, 0.1)  # the first step of all keeps everything
     done = method.step(pair, seen, 0.1)
     one, two = (
-        nn.functional.cross_entropy(student(seen.images), seen.given_label, reduction="none")
+        nn.functional.cross_entropy(student(seen.inputs), seen.given_label, reduction="none")
         for student in (pair.first, pair.second)
     )
     easy_for_one, easy_for_two = one.argsort()[:4], two.argsort()[:4]
@@ -188,13 +188,13 @@ def test_bootstrap_trusts_all_labels_in_burn_in() -> None:
     seen, student = batch(), Fixed()
     method = make_method("mentor-bootstrap", mentor="pd", burn_in=0.5, belief=0.0)
     supervision = method.start(Task(6, 3, 4))
-    plain = nn.functional.cross_entropy(seen.images.flatten(1), seen.given_label)
+    plain = nn.functional.cross_entropy(seen.inputs.flatten(1), seen.given_label)
     for _ in range(2):
         done = supervision.step(student, seen, 0.1)
         assert torch.allclose(done.loss, plain, atol=1e-6)
     done = supervision.step(student, seen, 0.1)
     assert done.weights is not None
-    p = seen.images.flatten(1).softmax(1)
+    p = seen.inputs.flatten(1).softmax(1)
     target = trusted_target(seen.given_label, done.weights, p)
     assert torch.allclose(done.loss, -(target * p.log()).sum(1).mean(), atol=1e-6)
 

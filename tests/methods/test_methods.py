@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from mentornet.criterion import Verified
 from mentornet.curricula import Uniform
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
@@ -20,6 +19,7 @@ from mentornet.methods.self_paced import RisingThreshold
 from mentornet.methods.settings import parse_settings
 from mentornet.methods.weighted import Paced
 from mentornet.randomness import generator
+from mentornet.verdicts import Verdicts
 
 
 def batch(index: torch.Tensor, label: torch.Tensor | None = None) -> Batch:
@@ -94,7 +94,7 @@ def test_a_transferred_mentor_sees_losses_in_units_of_its_own_chance() -> None:
 
 def dd(is_correct: torch.Tensor, steps: int = 200) -> InRun:
     count = len(is_correct)
-    verified = Verified(torch.arange(count), is_correct)
+    verified = Verdicts(torch.arange(count), is_correct)
     settings = parse_settings(AS_IN_THE_PAPER) | {"steps": steps, "burn_in": 0.0}
     method = make_method("mentornet-dd", **settings)
     supervision = method.start(Task(count, 2, 100, verified=verified))
@@ -129,7 +129,7 @@ def test_dd_learns_what_no_threshold_on_the_loss_could() -> None:
 def test_updates_within_one_percent_keep_their_own_mentors() -> None:
     is_correct = torch.rand(100, generator=generator(1)) < 0.5
     losses = torch.where(is_correct, 3.0, 0.5)  # what PD gets wrong
-    verified = Verified(torch.arange(100), is_correct)
+    verified = Verdicts(torch.arange(100), is_correct)
     method = make_method("mentornet-dd", steps=50, burn_in=0.0, updates=(0.021, 0.024))
     supervision = method.start(Task(100, 2, 1000, verified=verified))
     assert isinstance(supervision, InRun)
@@ -215,7 +215,7 @@ def test_bad_settings(name: str, settings: dict[str, float], message: str) -> No
     ],
 )
 def test_bad_verified_samples(index: list[int], is_correct: list[bool], message: str) -> None:
-    verified = Verified(torch.tensor(list(index)), torch.tensor(is_correct))
+    verified = Verdicts(torch.tensor(list(index)), torch.tensor(is_correct))
     with pytest.raises(MentorNetError, match=message):
         verified.check(50)
 

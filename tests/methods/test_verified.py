@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import nn
 
-from mentornet.criterion import Verified
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.methods import Task, make_method
 from mentornet.randomness import seeded
+from mentornet.verdicts import Verdicts
 
 GIVEN = torch.tensor([0, 1, 2, 0, 1, 2])
 VERIFIED = {0: (True, 0), 1: (False, 2), 2: (False, -1)}
@@ -24,7 +24,7 @@ def task(*, labels: bool = True) -> Task:
     known = VERIFIED | dict.fromkeys(range(10, 19), (True, 0))
     is_correct = torch.tensor([right for right, _ in known.values()])
     label = torch.tensor([which for _, which in known.values()]) if labels else None
-    verified = Verified(torch.tensor(list(known)), is_correct, label)
+    verified = Verdicts(torch.tensor(list(known)), is_correct, label)
     return Task(count=20, classes=3, total_steps=100, verified=verified)
 
 
@@ -46,7 +46,7 @@ def cross_entropy(logits: list[float], label: int) -> float:
 def test_the_loss_by_hand(others: float) -> None:
     taught, supervision = student(), make_method("verified", others=others).start(task())
     done = supervision.step(taught, batch(), 0.1)
-    logits = taught(batch().images).tolist()
+    logits = taught(batch().inputs).tolist()
     expected = (
         cross_entropy(logits[0], 0)  # right: as it is
         + cross_entropy(logits[1], 2)  # wrong: what it should be
@@ -63,7 +63,7 @@ def test_the_loss_by_hand(others: float) -> None:
 def test_records_keep_what_the_given_label_says() -> None:
     taught = student()
     done = make_method("verified").start(task()).step(taught, batch(), 0.1)
-    logits = taught(batch().images).tolist()
+    logits = taught(batch().inputs).tolist()
     expected = [cross_entropy(row, int(given)) for row, given in zip(logits, GIVEN, strict=True)]
     assert done.losses.tolist() == pytest.approx(expected, rel=1e-5)
 
@@ -71,14 +71,14 @@ def test_records_keep_what_the_given_label_says() -> None:
 def test_with_verdicts_only_a_wrong_label_is_left_out() -> None:
     taught = student()
     done = make_method("verified", others=0.0).start(task(labels=False)).step(taught, batch(), 0.1)
-    logits = taught(batch().images).tolist()
+    logits = taught(batch().inputs).tolist()
     assert done.loss.item() == pytest.approx(cross_entropy(logits[0], 0) / 6, rel=1e-5)
 
 
 def test_dd_is_told_too() -> None:
     """In burn-in every other sample counts in full here."""
     settings = {"burn_in": 0.2, "burn_in_drop": 0.0, "steps": 20}
-    taught, logits = student(), student()(batch().images).tolist()
+    taught, logits = student(), student()(batch().inputs).tolist()
     method = make_method("mentornet-dd", teaches_verified=True, **settings)
     done = method.start(task()).step(taught, batch(), 0.1)
     plain = [cross_entropy(row, int(given)) for row, given in zip(logits, GIVEN, strict=True)]
@@ -95,7 +95,7 @@ def test_bootstrap_learns_towards_what_is_known() -> None:
     taught = student()
     done = method.start(task()).step(taught, batch(), 0.1)
     assert done.weights is not None
-    logits = taught(batch().images)
+    logits = taught(batch().inputs)
     shares, given = logits.softmax(1), nn.functional.one_hot(GIVEN, 3).float()
     weight, given[1] = done.weights[:, None], torch.tensor([0.0, 0.0, 1.0])
     target = weight * given + (1 - weight) * shares
@@ -125,7 +125,7 @@ def test_an_auxiliary_head_is_taught_the_same_labels() -> None:
             return logits
 
     done = make_method("verified", others=0.0).start(task()).step(Two(), batch(), 0.1)
-    logits = student()(batch().images)
+    logits = student()(batch().inputs)
     first, twice = logits.tolist(), (2 * logits).tolist()
     main = cross_entropy(first[0], 0) + cross_entropy(first[1], 2)
     beside = cross_entropy(twice[0], 0) + cross_entropy(twice[1], 2)
@@ -134,7 +134,7 @@ def test_an_auxiliary_head_is_taught_the_same_labels() -> None:
 
 def test_where_every_verified_label_is_right_dd_trusts_all_to_the_end() -> None:
     """Decisions are of a mentor's probabilities; that every label counts is no probability."""
-    verified = Verified(torch.arange(10, 20), torch.ones(10).bool())
+    verified = Verdicts(torch.arange(10, 20), torch.ones(10).bool())
     method = make_method("mentornet-dd", steps=20)
     supervision = method.start(Task(count=20, classes=3, total_steps=100, verified=verified))
     losses, others = torch.rand(20, generator=torch.Generator().manual_seed(2)), torch.arange(20)
@@ -150,6 +150,6 @@ def test_others_is_a_weight() -> None:
 
 
 def test_one_label_a_sample() -> None:
-    verified = Verified(torch.arange(12), torch.ones(12).bool(), torch.zeros(3).long())
+    verified = Verdicts(torch.arange(12), torch.ones(12).bool(), torch.zeros(3).long())
     with pytest.raises(MentorNetError, match="one label a verified sample"):
         verified.check(20)

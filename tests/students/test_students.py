@@ -106,7 +106,7 @@ def test_the_auxiliary_head_learns_along() -> None:
     assert student.auxiliary is not None
     assert all(part.grad is not None for part in student.auxiliary.parameters())
     kept = student.auxiliary_logits
-    student.eval()(batch.images[:1])
+    student.eval()(batch.inputs[:1])
     assert student.auxiliary_logits is kept
 
 

@@ -9,7 +9,7 @@ import sys
 
 import torch
 
-from mentornet.ranks import Ranks
+from mentornet.distributed import Processes
 from mentornet.training import train
 from tests.training.sharing import config
 
@@ -17,4 +17,4 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     settings = config("mentornet-pd", student="tests.training.sharing:Normless", accumulate=2)
     train(settings, sys.argv[1])
-    Ranks.here().leave()
+    Processes.here().leave()

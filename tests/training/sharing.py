@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from mentornet.config import TrainConfig
-from mentornet.ranks import Ranks
+from mentornet.distributed import Processes
 from mentornet.training import train
 from tests.training.runs import small
 
@@ -74,7 +74,7 @@ def main(folder: str, *methods: str) -> None:
     Path(folder, f"pid-{os.environ.get('RANK', '0')}").write_text(f"{os.getpid()}")
     for method in methods:
         train(config(method), Path(folder) / method)
-    Ranks.here().leave()
+    Processes.here().leave()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from mentornet.ranks import Ranks
+from mentornet.distributed import Processes
 from mentornet.training import Observer, train
 from tests.training.sharing import config
 
@@ -38,7 +38,7 @@ def main(folder: str, method: str, epoch: str) -> None:
     torch.set_num_threads(1)
     begun = Path(folder, "config.toml").exists()
     train(config(method), folder, resume=begun, observer=StopsAfter(int(epoch)))
-    Ranks.here().leave()
+    Processes.here().leave()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mentornet.data import Images
+from mentornet.data import Samples
 from mentornet.errors import MentorNetError
 from mentornet.training.deciding import Decided, decide
 
@@ -15,7 +15,9 @@ CLASSES = ("cat", "dog", "frog")
 
 
 def decided(folder: Path, *files: str) -> Decided:
-    images = Images(torch.zeros(4, 1, 2, 2, dtype=torch.uint8), torch.tensor([0, 0, 1, 1]), CLASSES)
+    images = Samples(
+        torch.zeros(4, 1, 2, 2, dtype=torch.uint8), torch.tensor([0, 0, 1, 1]), CLASSES
+    )
     paths = []
     for number, rows in enumerate(files):
         paths.append(folder / f"{number}.csv")

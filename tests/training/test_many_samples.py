@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchmarks.many_samples import bytes_a_sample
-from mentornet.data import Images, Splits
+from mentornet.data import Samples, Splits
 from mentornet.randomness import generator, seeded
 from mentornet.training import Trainer, prepare
 from tests.training.runs import small
@@ -27,7 +27,7 @@ def trainer(method: str, *settings: str, verified: int | None = None) -> Trainer
     draw = generator(0)
     block = torch.randint(256, (N + 64,), dtype=torch.uint8, generator=draw)
     pixels = block.as_strided((N, 1, 8, 8), (1, 64, 8, 1))
-    images = Images(pixels, torch.randint(4, (N,), generator=draw), tuple("abcd"))
+    images = Samples(pixels, torch.randint(4, (N,), generator=draw), tuple("abcd"))
     config = small(method, limit=None, batch_size=8, set=settings, clean_count=verified, steps=100,
                    epochs=None)  # fmt: skip
     return Trainer(prepare(config, splits=Splits(images, images.rows(slice(0, 8)))))

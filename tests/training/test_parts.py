@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from mentornet.config import MachineConfig, OptimiserConfig
-from mentornet.criterion.weight_decay import add_weight_decay
 from mentornet.data import load_digits
 from mentornet.records import Records, read_records, write_records
 from mentornet.training import Trainer
 from mentornet.training.assembly import make_fabric
 from mentornet.training.batches import BatchSettings, InMemoryBatches, steps_per_epoch
 from mentornet.training.schedules import learning_rate
+from mentornet.weighting.weight_decay import add_weight_decay
 from tests.training.runs import METHOD_SETTINGS, prepared
 
 
@@ -77,14 +77,14 @@ def test_batches_depend_on_seed_and_epoch_only() -> None:
     for seed, epoch, same in ((0, 3, True), (0, 4, False), (1, 3, False)):
         one = next(InMemoryBatches(images, BatchSettings(32, 0), padding=1).epoch(3))
         other = next(InMemoryBatches(images, BatchSettings(32, seed), padding=1).epoch(epoch))
-        assert torch.equal(one.images, other.images) == same
+        assert torch.equal(one.inputs, other.inputs) == same
         assert torch.equal(one.index, other.index) == same
 
 
 def test_without_augmentation_images_are_as_they_are() -> None:
     images = load_digits().train.rows(slice(0, 8))
     one, other = (
-        {int(i): x for b in it.epoch(e) for i, x in zip(b.index, b.images, strict=True)}
+        {int(i): x for b in it.epoch(e) for i, x in zip(b.index, b.inputs, strict=True)}
         for it, e in (
             (InMemoryBatches(images, BatchSettings(4, s), padding=None), s) for s in (0, 1)
         )

@@ -12,9 +12,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from mentornet.data import Images, Splits, load_digits
-from mentornet.data.locking import LOCK
+from mentornet.data import Samples, Splits, load_digits
 from mentornet.errors import MentorNetError
+from mentornet.locking import LOCK
 from mentornet.methods import Task, make_method
 from mentornet.training import DivergedError, Observer, RunFolder, Trainer, train
 from tests.training.runs import METHOD_SETTINGS, prepared, small
@@ -106,7 +106,7 @@ def digits(change: str | None = None) -> Splits:
     if change == "classes":
         classes = (*classes[:-1], "ninth")
     test = splits.test if change != "test" else splits.test.rows(slice(1, None))
-    return Splits(Images(pixels, label, classes), replace(test, classes=classes))
+    return Splits(Samples(pixels, label, classes), replace(test, classes=classes))
 
 
 @pytest.mark.parametrize("change", ["pixels", "labels", "classes", "test"])

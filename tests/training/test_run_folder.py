@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 import torch
 
+from mentornet.audit.run_contents import curves_of
 from mentornet.config import read_config
-from mentornet.data.locking import LOCK
 from mentornet.errors import MentorNetError
-from mentornet.experiments.curves import draw_comparison, draw_run
-from mentornet.experiments.style import save
+from mentornet.figures.curves import draw_comparison, draw_run
+from mentornet.figures.style import save
+from mentornet.locking import LOCK
 from mentornet.mentors import load_mentor
 from mentornet.metrics import auroc
 from mentornet.records import read_records
 from mentornet.training import DivergedError, RunFolder, Trainer, load_student, predict, train
-from mentornet.training.audit_contents import curves_of
 from tests.training.runs import prepared, small
 
 
@@ -141,7 +141,7 @@ def test_no_number_names_the_last_good_checkpoint(tmp_path: Path) -> None:
 
     def poisoned(batch, epoch):  # type: ignore[no-untyped-def]
         if epoch == 2:
-            batch.images.fill_(float("nan"))
+            batch.inputs.fill_(float("nan"))
         step(batch, epoch)
 
     trainer.step = poisoned  # type: ignore[method-assign]

@@ -15,9 +15,9 @@ import torch
 from torch import nn
 
 from mentornet.data import augment
+from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 from mentornet.randomness import generator
-from mentornet.ranks import Ranks
 from mentornet.training import RunFolder, train
 from tests.training.runs import outcome
 from tests.training.sharing import SETTINGS, config
@@ -54,7 +54,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.mark.parametrize("method", list(SETTINGS))
 def test_two_equal_one(method: str, both: tuple[Path, Path]) -> None:
-    """100 steps, mentors learned on the way, samples that move between the ranks."""
+    """100 steps, mentors learned on the way, samples that move between the processes."""
     assert_close(both[0] / method, both[1] / method)
     one, two = (RunFolder(folder / method).read_summary() for folder in both)
     assert one["accuracy_last"] == two["accuracy_last"]
@@ -122,7 +122,9 @@ def test_a_killed_rank_is_started_again(rank: int, both: tuple[Path, Path], tmp_
         outcome(folder / "mentornet-dd") for folder in (both[1], tmp_path)
     )
     for name in weights:
-        assert torch.equal(weights[name], same[name]), name  # bit for bit: as many ranks as before
+        assert torch.equal(weights[name], same[name]), (
+            name
+        )  # bit for bit: as many processes as before
     assert (records["last_weight"] == too["last_weight"]).all()
     assert (np.stack(records["loss"]) == np.stack(too["loss"])).all()
 
@@ -175,7 +177,7 @@ def test_ranks_with_other_configs_or_data_are_found_out(text: str, tmp_path: Pat
 def test_shares_cover_the_batch() -> None:
     for world in (1, 2, 3, 5):
         for count in (5, 8, 31):
-            parts = [Ranks(rank, world).share(count) for rank in range(world)]
+            parts = [Processes(rank, world).share(count) for rank in range(world)]
             joined = [place for part in parts for place in range(part.start, part.stop)]
             assert joined == list(range(count))
             sizes = {part.stop - part.start for part in parts}
@@ -186,35 +188,35 @@ def test_a_part_is_augmented_as_in_the_whole() -> None:
     pixels = torch.randint(256, (9, 3, 8, 8), generator=generator(0), dtype=torch.uint8)
     whole = augment(pixels, generator=generator(1))
     for rank in range(2):
-        mine = Ranks(rank, 2).share(9)
+        mine = Processes(rank, 2).share(9)
         part = augment(pixels[mine], generator=generator(1), part=(mine, 9))
         assert torch.equal(part, whole[mine])
 
 
 def test_alone_nothing_is_exchanged() -> None:
     losses, classes = torch.tensor([1.5, float("nan")]), torch.tensor([3, 2**52])
-    seen, same = Ranks().gather([losses, classes])
+    seen, same = Processes().gather([losses, classes])
     assert torch.allclose(seen, losses, equal_nan=True)
     assert torch.equal(same, classes)
-    Ranks().wait()
-    Ranks().check_same("abc", "anything")
-    assert Ranks().agree(True)
+    Processes().wait()
+    Processes().check_same("abc", "anything")
+    assert Processes().agree(True)
 
 
 def test_a_batch_too_small_for_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     from mentornet.training import run
     from tests.training.runs import prepared
 
-    monkeypatch.setattr(Ranks, "check_same", lambda *_: None)
+    monkeypatch.setattr(Processes, "check_same", lambda *_: None)
     with pytest.raises(MentorNetError, match="shared by 20 processes: it must be at least 40"):
-        run._check_parts(prepared("full-model"), Ranks(0, 20))
+        run._check_parts(prepared("full-model"), Processes(0, 20))
     uneven = prepared("full-model", limit=33)  # two batches, of 17 and 16
     with pytest.raises(MentorNetError, match="must be at least 18, got batches of 16"):
-        run._check_parts(uneven, Ranks(0, 9))
+        run._check_parts(uneven, Processes(0, 9))
 
 
 def test_synced_norm_is_batch_norm(tmp_path: Path) -> None:
-    """Two ranks with halves of a batch, forward, backward and running averages."""
+    """Two processes with halves of a batch, forward, backward and running averages."""
     program = tmp_path / "norm.py"
     program.write_text(
         "import os, torch\n"

@@ -50,7 +50,7 @@ class Audit:
 
     def run(self) -> None:
         """Audit, and show the worst."""
-        from mentornet.training.auditing import audit_run
+        from mentornet.audit.run_audit import audit_run
 
         with RunWatch() as watch:
             done = audit_run(

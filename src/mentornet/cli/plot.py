@@ -55,8 +55,8 @@ class Plot:
             raise MentorNetError(f"epochs must be in 0–{EPOCHS - 1} percent, got {self.epochs}")
         if not 0 <= self.percentile < float("inf"):
             raise MentorNetError(f"percentile must be a loss ≥ 0, got {self.percentile:g}")
-        from mentornet.experiments.curriculum_figure import draw_curriculum
-        from mentornet.experiments.style import save
+        from mentornet.figures.curriculum import draw_curriculum
+        from mentornet.figures.style import save
 
         weigh, history, title = self._subject()
         drawn = draw_curriculum(

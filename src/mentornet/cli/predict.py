@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from mentornet.cli.watch import RunWatch, console
 from mentornet.data import read_images
-from mentornet.data.fetching import Fetcher, default_workers
-from mentornet.data.image_folder import images_below
-from mentornet.data.streamed import LooseFiles
+from mentornet.data.files.image_folder import images_below
+from mentornet.data.stream.fetching import Fetcher, default_workers
+from mentornet.data.stream.streamed import LooseFiles
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
 from mentornet.training import RunFolder, load_student, predict
@@ -39,7 +39,7 @@ class Predict:
     """Folder of a training run."""
 
     images: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="IMAGES")]
-    """Images, or folders of images, looked through to the bottom."""
+    """Samples, or folders of images, looked through to the bottom."""
 
     out: Path | None = None
     """Where the CSV goes; without it, standard output."""

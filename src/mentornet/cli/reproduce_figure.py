@@ -10,7 +10,7 @@ from mentornet.errors import MentorNetError
 from mentornet.experiments.catalogue import figure_student, figure_table
 from mentornet.experiments.cells import Scale, Table
 from mentornet.experiments.results import Results
-from mentornet.experiments.style import save
+from mentornet.figures.style import save
 from mentornet.mentors import load_mentor
 from mentornet.methods import METHODS
 from mentornet.training import RunFolder
@@ -27,7 +27,7 @@ def reproduce_figure(name: str, out: Path, scale: Scale, engine: Engine) -> list
         draw = _errors if name == "fig-errors" else _curricula
         return draw(table, out, figure_student(scale), engine)
     if name == "fig-objectives":
-        from mentornet.experiments.curriculum_figure import draw_objective
+        from mentornet.figures.curriculum import draw_objective
 
         mentor = "dd-cifar10-40"
         return save(draw_objective(load_mentor(mentor), mentor), out / "objectives")
@@ -37,7 +37,7 @@ def reproduce_figure(name: str, out: Path, scale: Scale, engine: Engine) -> list
 
 
 def _errors(table: Table, out: Path, student: str, engine: Engine) -> list[Path]:
-    from mentornet.experiments.error_figure import draw_errors
+    from mentornet.figures.errors import draw_errors
 
     reproduce_cells(table, out, 1, engine)
     results = Results(out)
@@ -51,7 +51,7 @@ def _errors(table: Table, out: Path, student: str, engine: Engine) -> list[Path]
 
 
 def _curricula(table: Table, out: Path, student: str, engine: Engine) -> list[Path]:
-    from mentornet.experiments.curriculum_figure import draw_surfaces
+    from mentornet.figures.curriculum import draw_surfaces
 
     _check_kept(table, out)
     reproduce_cells(table, out, 1, engine)

@@ -46,9 +46,9 @@ def reproduce_table6(
         jobs: runs side by side, a thread each.
         only: which cells; the table and its figures are written where it is all of them.
     """
-    from mentornet.experiments.style import save
-    from mentornet.experiments.table6_figures import draw_architectures, draw_objectives
     from mentornet.experiments.table6_page import render_page
+    from mentornet.figures.style import save
+    from mentornet.figures.table6 import draw_architectures, draw_objectives
 
     table = _table(scale, seeds)
     if len(cells(only)) == len(cells()):

@@ -10,8 +10,8 @@ import tyro
 
 from mentornet.cli.watch import RunWatch, console
 from mentornet.data import load_data
-from mentornet.data.packing import PER_SHARD, pack
-from mentornet.data.sources import DATASETS, LARGE
+from mentornet.data.loading import DATASETS, LARGE
+from mentornet.data.stream.packing import PER_SHARD, pack
 
 __all__ = ["Shards"]
 

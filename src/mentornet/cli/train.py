@@ -19,8 +19,8 @@ from mentornet.config import (
     TrainConfig,
     read_config,
 )
+from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
-from mentornet.ranks import Ranks
 
 __all__ = ["Train"]
 
@@ -87,21 +87,21 @@ class Train:
     def run(self) -> None:
         """Train, draw the curves, and say what came of it."""
         config = self.settings()
-        from mentornet.experiments.curves import draw_run  # slow to import
-        from mentornet.experiments.style import save
+        from mentornet.figures.curves import draw_run  # slow to import
+        from mentornet.figures.style import save
         from mentornet.training import RunFolder, train
 
-        folder, ranks = RunFolder(self.out), Ranks.join()
-        with ranks.watched():
-            with RunWatch(silent=not ranks.first) as watch:
+        folder, processes = RunFolder(self.out), Processes.join()
+        with processes.watched():
+            with RunWatch(silent=not processes.first) as watch:
                 summary = train(
                     config, self.out, resume=self.resume, observer=watch, on_progress=watch.files
                 )
-            if ranks.first:
+            if processes.first:
                 save(draw_run(folder.read_metrics(), summary), self.out / "curves")
                 watch.table(summary)
                 console().print(f"wrote {self.out}")
-            ranks.leave()
+            processes.leave()
 
 
 def _option(arguments: list[str], name: str) -> str | None:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from mentornet.data.augmentation import augment, standardise
 from mentornet.data.batch import Batch
-from mentornet.data.cifar import load_cifar10, load_cifar100
-from mentornet.data.cifar_archive import fetch_cifar
-from mentornet.data.decode import UnreadableImage, read_image
-from mentornet.data.digits import load_digits
-from mentornet.data.download import download
-from mentornet.data.fashion_mnist import load_fashion_mnist
-from mentornet.data.image_folder import load_image_folder
-from mentornet.data.images import Images, Splits
-from mentornet.data.label_file import read_labels
-from mentornet.data.manifest import load_manifest
-from mentornet.data.noise import (
+from mentornet.data.files.decode import UnreadableImage, read_image
+from mentornet.data.files.image_folder import load_image_folder
+from mentornet.data.files.label_file import read_labels
+from mentornet.data.files.manifest import load_manifest
+from mentornet.data.files.reading import read_images
+from mentornet.data.loading import CLEAN, DATASETS, NAMES, load_data
+from mentornet.data.noise.kinds import (
     NOISES,
     LabelNoise,
     Noise,
@@ -25,8 +21,12 @@ from mentornet.data.noise import (
     parse_noise,
 )
 from mentornet.data.progress import Progress
-from mentornet.data.reading import read_images
-from mentornet.data.sources import CLEAN, DATASETS, NAMES, load_data
+from mentornet.data.samples import Samples, Splits
+from mentornet.data.sets.cifar import load_cifar10, load_cifar100
+from mentornet.data.sets.cifar_archive import fetch_cifar
+from mentornet.data.sets.digits import load_digits
+from mentornet.data.sets.download import download
+from mentornet.data.sets.fashion_mnist import load_fashion_mnist
 
 __all__ = [
     "CLEAN",
@@ -34,10 +34,10 @@ __all__ = [
     "NAMES",
     "NOISES",
     "Batch",
-    "Images",
     "LabelNoise",
     "Noise",
     "Progress",
+    "Samples",
     "Splits",
     "TransitionNoise",
     "UnreadableImage",

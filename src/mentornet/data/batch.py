@@ -11,14 +11,14 @@ __all__ = ["Batch"]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """One step's samples: which they are `(B,)`, their images `(B, C, H, W)`, given labels.
+    """One step's samples: which they are `(B,)`, their inputs `(B, …)`, given labels.
 
     Where several processes share a step, these are one's own, and `whole` are the samples of all of
-    them in order, with no images.
+    them in order, with no inputs.
     """
 
     index: Tensor
-    images: Tensor
+    inputs: Tensor
     given_label: Tensor
     shared: Batch | None = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mentornet.data.holdout import hold_out
-from mentornet.data.images import Images, Splits
+from mentornet.data.samples import Samples, Splits
 from mentornet.errors import MentorNetError
 
 __all__ = ["PARTS", "VALIDATION", "into_splits"]
@@ -16,7 +16,7 @@ VALIDATION = ("val", "validation", "valid")
 """What people call the validation part."""
 
 
-def into_splits(parts: Mapping[str, Images], notes: Sequence[str] = ()) -> Splits:
+def into_splits(parts: Mapping[str, Samples], notes: Sequence[str] = ()) -> Splits:
     """The parts in their roles.
 
     Without a test part the validation part serves as one; without either, a tenth of each class
@@ -52,6 +52,6 @@ def into_splits(parts: Mapping[str, Images], notes: Sequence[str] = ()) -> Split
     return Splits(train, test, validation, tuple(told), judged)
 
 
-def _clean(images: Images) -> Images:
+def _clean(images: Samples) -> Samples:
     """The images with their true labels, where these are known, as given labels."""
     return images if images.true_label is None else images.relabelled(images.true_label)

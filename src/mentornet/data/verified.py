@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from mentornet.data.images import Images
+from mentornet.data.samples import Samples
 from mentornet.errors import MentorNetError
 from mentornet.names import check_keys, did_you_mean
 from mentornet.randomness import generator
@@ -20,7 +20,7 @@ _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no"
 _COLUMNS = ("index", "path", "is_correct", "true_label")
 
 
-def draw_verified(images: Images, count: int, *, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+def draw_verified(images: Samples, count: int, *, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     """Samples drawn at random whose labels count as verified, and what was found of each.
 
     Returns:
@@ -41,7 +41,7 @@ def draw_verified(images: Images, count: int, *, seed: int) -> tuple[Tensor, Ten
 
 
 def read_verified(
-    path: Path, images: Images, elsewhere: Collection[str] = ()
+    path: Path, images: Samples, elsewhere: Collection[str] = ()
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The verified samples in a CSV file, whether each given label is correct, and the right ones.
 
@@ -93,7 +93,7 @@ def read_verified(
     return index.values, verdicts[:, 0].bool(), verdicts[:, 1].contiguous()
 
 
-def _sample(row: dict[str, str], images: Images, places: dict[str, int], where: str) -> int:
+def _sample(row: dict[str, str], images: Samples, places: dict[str, int], where: str) -> int:
     if "path" in row:
         if row["path"] not in places:
             raise MentorNetError(
@@ -112,7 +112,7 @@ def _sample(row: dict[str, str], images: Images, places: dict[str, int], where: 
     return at
 
 
-def _verdict(row: dict[str, str], at: int, images: Images, where: str) -> tuple[bool, int]:
+def _verdict(row: dict[str, str], at: int, images: Samples, where: str) -> tuple[bool, int]:
     """Whether the given label is right, and which is, −1 if that is not said."""
     given = int(images.given_label[at])
     name = (row.get("true_label") or "").strip()

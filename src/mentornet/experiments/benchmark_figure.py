@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from mentornet.experiments.cells import Table
 from mentornet.experiments.comparison import Entries, Entry
-from mentornet.experiments.style import COLOURS, figure, look
+from mentornet.figures.style import COLOURS, figure, look
 
 __all__ = ["draw_benchmark"]
 

@@ -12,10 +12,10 @@ from typing import Any
 from mentornet.config import LabelsConfig, MethodConfig, TrainConfig
 from mentornet.errors import MentorNetError
 from mentornet.experiments.conditions import conditions
-from mentornet.experiments.curves import draw_comparison
 from mentornet.experiments.page import render
 from mentornet.experiments.runner import Job, run_missing
-from mentornet.experiments.style import save
+from mentornet.figures.curves import draw_comparison
+from mentornet.figures.style import save
 from mentornet.files import read_json, write_json, write_text
 from mentornet.methods import METHODS
 from mentornet.training import RunFolder, train

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 
 from mentornet.config import FilesConfig, LabelsConfig, TrainConfig
-from mentornet.data import Images, Splits
+from mentornet.data import Samples, Splits
 from mentornet.experiments.cells import Run
 from mentornet.experiments.large_tables import IMAGES
 from mentornet.experiments.work import trial_config
@@ -97,7 +97,7 @@ def _time_step(config: TrainConfig, batch: int) -> float:
     classes, shape = _KINDS[config.data].classes, _shape(config)
     draw = generator(0)
     count = max(2 * batch, 20)
-    images = Images(
+    images = Samples(
         torch.randint(256, (count, *shape), generator=draw, dtype=torch.uint8),
         torch.arange(count) % classes,
         tuple(f"{place}" for place in range(classes)),

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 
 from mentornet.config import TrainConfig, read_config, to_toml
-from mentornet.data.locking import alone
 from mentornet.experiments.cells import HELD_OUT, Run, with_settings
 from mentornet.experiments.conditions import conditions
 from mentornet.experiments.results import Results
 from mentornet.files import read_json, write_json
+from mentornet.locking import alone
 from mentornet.training import RunFolder, train
 from mentornet.training.observer import Observer
 

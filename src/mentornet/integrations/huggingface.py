@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from torch.utils.data import Dataset
 from transformers import Trainer
 
-from mentornet.criterion import MentorLoss, WeightDecay, scale_weight_decay
 from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
 from mentornet.mentors import Mentor
+from mentornet.weighting import MentorLoss, WeightDecay, scale_weight_decay
 
 __all__ = ["INDEX", "MentorTrainer"]
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from lightning.pytorch import Callback, LightningModule, Trainer
 
-from mentornet.criterion import MentorLoss, WeightDecay, scale_weight_decay
 from mentornet.errors import MentorNetError
+from mentornet.weighting import MentorLoss, WeightDecay, scale_weight_decay
 
 __all__ = ["MentorCallback"]
 
@@ -25,7 +25,7 @@ __all__ = ["MentorCallback"]
 class MentorCallback(Callback):  # type: ignore[misc]
     """Logs what the mentor does, and scales the weight decay.
 
-    In a distributed run all ranks come to the same state, so the callback sees to it that it is
+    In a distributed run all processes come to the same state, so the callback sees to it that it is
     not sent about at every step, as buffers are by default.
 
     Args:

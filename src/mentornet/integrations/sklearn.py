@@ -14,9 +14,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
-from mentornet.criterion import MentorLoss, scale_weight_decay
 from mentornet.errors import MentorNetError
 from mentornet.randomness import generator, seeded
+from mentornet.weighting import MentorLoss, scale_weight_decay
 
 __all__ = ["MentorClassifier"]
 

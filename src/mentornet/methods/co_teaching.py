@@ -37,7 +37,7 @@ class _CoTeaching(Supervision):
         return 1 - self.forget * risen
 
     def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
-        logits = student(batch.images)
+        logits = student(batch.inputs)
         losses = torch.stack([self.losses(logits[:, one], batch) for one in range(2)], 1)  # (B, 2)
         share = self.share()
         chosen = [smallest(losses[:, one].detach(), share) for one in range(2)]

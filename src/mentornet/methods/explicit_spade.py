@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mentornet.criterion import Spade
 from mentornet.curricula import make_curriculum
 from mentornet.errors import MentorNetError
 from mentornet.methods.method import Supervision, Task
 from mentornet.methods.weighted import Paced, SpadeMethod
+from mentornet.weighting import Spade
 
 __all__ = ["ExplicitSpade"]
 

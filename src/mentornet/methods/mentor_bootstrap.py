@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from mentornet.criterion import MentorLoss
 from mentornet.curricula.curriculum import check_not_negative
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
@@ -19,6 +18,7 @@ from mentornet.methods.mentornet_dd import MentorNetDD
 from mentornet.methods.method import Step, Supervision, Task
 from mentornet.methods.mixing import Mixer, blend, blended_loss
 from mentornet.records import margins_of
+from mentornet.weighting import MentorLoss
 
 __all__ = ["MentorBootstrap", "trusted_target"]
 
@@ -49,7 +49,7 @@ class _Bootstrap(Supervision):
 
     def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
         with torch.set_grad_enabled(self.mixer is None):
-            logits = student(batch.images)
+            logits = student(batch.inputs)
         losses = self.losses(logits.detach(), batch)
         weights = self.weigh(losses, logits.detach(), batch, learning_rate)
         self.memory.add(batch.index, logits.detach().softmax(1))
@@ -59,7 +59,7 @@ class _Bootstrap(Supervision):
             each = -(target * logits.log_softmax(1)).sum(1)
         else:
             share, partner = self.mixer.draw(torch.ones_like(weights))
-            mixed = student(blend(batch.images, share, partner))
+            mixed = student(blend(batch.inputs, share, partner))
             each = blended_loss(mixed, target, share, partner)
         self.steps += 1
         said = logits.detach()

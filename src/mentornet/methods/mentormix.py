@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from mentornet.criterion import PercentileEMA, Spade, weighted_mean
 from mentornet.curricula import SelfPaced
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
@@ -16,6 +15,7 @@ from mentornet.methods.method import Step, Supervision, Task
 from mentornet.methods.mixing import Mixer, blend, blended_loss
 from mentornet.methods.weighted import Paced, SpadeMethod
 from mentornet.records import margins_of
+from mentornet.weighting import PercentileEMA, Spade, weighted_mean
 
 __all__ = ["MentorMix", "leaning_share"]
 
@@ -41,7 +41,7 @@ class _MentorMix(Paced):
 
     def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
         with torch.no_grad():
-            logits = student(batch.images)
+            logits = student(batch.inputs)
             losses = self.losses(logits, batch)
         begun = self.spade.step >= self.spade.config.burn_in * self.spade.total_steps
         weights = self.weights(losses, batch, learning_rate)
@@ -49,7 +49,7 @@ class _MentorMix(Paced):
         share, partner = self.mixer.draw((weights / self.temperature).softmax(0))
         share = leaning_share(share, weights)
         target = nn.functional.one_hot(batch.given_label, logits.shape[1]).to(logits.dtype)
-        mixed = student(blend(batch.images, share, partner))
+        mixed = student(blend(batch.inputs, share, partner))
         each = blended_loss(mixed, target, share, partner)
         again = torch.ones_like(weights)
         if self.reweigh:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mentornet.criterion import Spade
 from mentornet.curricula.pd import MentorNetPD as PredefinedCurriculum
 from mentornet.errors import MentorNetError
 from mentornet.mentors import Mentor, load_mentor
 from mentornet.methods.method import Supervision, Task
 from mentornet.methods.weighted import Paced, SpadeMethod
+from mentornet.weighting import Spade
 
 __all__ = ["MentorNet", "MentorNetPD", "supervise"]
 

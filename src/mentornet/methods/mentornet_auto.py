@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from mentornet.criterion import MentorLoss, SpadeConfig
 from mentornet.data import Batch
 from mentornet.methods.method import Judged, Method, Supervision, Task
+from mentornet.weighting import MentorLoss, SpadeConfig
 
 __all__ = ["MentorNetAuto"]
 
@@ -57,7 +57,7 @@ class DropIn(Supervision):
     def judge(self, losses: Tensor, logits: Tensor, batch: Batch, learning_rate: float) -> Judged:
         weights = self.weigh(losses, logits, batch)
         seen, predicted, margins = self.exchange(losses, logits, batch)
-        (weights,) = self.ranks.gather([weights], len(batch.whole.index))
+        (weights,) = self.processes.gather([weights], len(batch.whole.index))
         return Judged(seen, weights, predicted, margins)
 
     def weigh(self, losses: Tensor, logits: Tensor, batch: Batch) -> Tensor:

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from mentornet.criterion import DataDriven, Relearning, Spade, check_updates
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.mentors import FitConfig, Mentor, load_mentor
 from mentornet.methods.mentornet import supervise
 from mentornet.methods.method import Supervision, Task
-from mentornet.methods.verified_labels import VerifiedLabels
 from mentornet.methods.weighted import Paced, SpadeMethod
+from mentornet.verdicts.lookup import VerdictLookup
+from mentornet.weighting import DataDriven, Relearning, Spade, check_updates
 
 __all__ = ["AS_IN_THE_PAPER", "InRun", "MentorNetDD"]
 
@@ -101,7 +101,7 @@ class MentorNetDD(SpadeMethod):
             task.verified, count=task.count, predefined=predefined, classes=task.classes,
             history=self.history, reads_label=self.reads_label, fit=self._fit(), seed=task.seed,
         )  # fmt: skip
-        known = VerifiedLabels(task.verified) if self.teaches_verified else None
+        known = VerdictLookup(task.verified) if self.teaches_verified else None
         return InRun(Relearning(spade.to(task.device), lessons, self.updates), known)
 
 
@@ -121,7 +121,7 @@ class InRun(Paced):
         known: what need not be guessed of verified samples; None to weigh them like others.
     """
 
-    def __init__(self, learning: Relearning, known: VerifiedLabels | None = None) -> None:
+    def __init__(self, learning: Relearning, known: VerdictLookup | None = None) -> None:
         super().__init__(learning.spade)
         self.learning, self.known = learning, known
 

@@ -10,12 +10,13 @@ from typing import Any, ClassVar, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from mentornet.criterion import Verified, weighted_mean
 from mentornet.data import Batch
+from mentornet.distributed import Processes
 from mentornet.mentors import Mentor
-from mentornet.methods.verified_labels import VerifiedLabels
-from mentornet.ranks import Ranks
 from mentornet.records import margins_of
+from mentornet.verdicts import Verdicts
+from mentornet.verdicts.lookup import VerdictLookup
+from mentornet.weighting import weighted_mean
 
 __all__ = ["Judged", "Method", "Setting", "Step", "Supervision", "Task"]
 
@@ -42,7 +43,7 @@ class Task:
     total_steps: int
     seed: int = 0
     device: torch.device | str = "cpu"
-    verified: Verified | None = None
+    verified: Verdicts | None = None
     is_correct: Tensor | None = None
     kept: Tensor | None = None
 
@@ -91,16 +92,16 @@ class Supervision:
     Attributes:
         weighs: whether weight decay follows the weights, θ₀ · mean(v).
         known: what need not be guessed of verified samples, where the student is taught that.
-        ranks: the processes that share each step.
+        processes: the processes that share each step.
     """
 
     weighs: bool = False
-    known: VerifiedLabels | None = None
-    ranks: Ranks = Ranks()
+    known: VerdictLookup | None = None
+    processes: Processes = Processes()
 
     def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
         """Losses, weights with the student fixed, and their weighted mean."""
-        logits = student(batch.images)
+        logits = student(batch.inputs)
         losses = self.losses(logits, batch)
         judged = self.judge(losses.detach(), logits.detach(), batch, learning_rate)
         mine, count = self.own(judged.weights, batch), len(batch.whole.index)
@@ -117,25 +118,25 @@ class Supervision:
         """Losses, predicted classes and margins of the whole batch, without gradient."""
         said = logits.detach()
         columns = [losses.detach(), said.argmax(1), margins_of(said, batch.given_label)]
-        return self.ranks.gather(columns, len(batch.whole.index))
+        return self.processes.gather(columns, len(batch.whole.index))
 
     def own(self, weights: Tensor | None, batch: Batch) -> Tensor | None:
         """Of the weights of the whole batch, those of our own samples."""
-        if weights is None or self.ranks.alone:
+        if weights is None or self.processes.alone:
             return weights
-        return weights[self.ranks.share(len(batch.whole.index))]
+        return weights[self.processes.share(len(batch.whole.index))]
 
     def mean(self, losses: Tensor, weights: Tensor | None, count: int) -> Tensor:
         """(1/B) Σ v ℓ over these samples of ours, B being `count`, all of them.
 
-        Gradients are averaged over the ranks, so each rank's part counts as often as there are
-        ranks.
+        Gradients are averaged over the processes, so each rank's part counts as often as there are
+        processes.
         """
         if len(losses) == count:
             return losses.mean() if weights is None else weighted_mean(weights, losses)
         if weights is not None:
             losses = weights.detach() * losses
-        return losses.sum() * (self.ranks.world / count)
+        return losses.sum() * (self.processes.world / count)
 
     def total(
         self, student: nn.Module, losses: Tensor, weights: Tensor | None, batch: Batch, count: int

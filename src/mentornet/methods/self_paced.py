@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from mentornet.criterion import Spade, SpadeConfig
 from mentornet.curricula import Curriculum, Direction
 from mentornet.curricula.curriculum import check_not_negative
 from mentornet.features import EPOCHS, MentorFeatures
 from mentornet.methods.method import Method, Supervision, Task
 from mentornet.methods.weighted import Paced
+from mentornet.weighting import Spade, SpadeConfig
 
 __all__ = ["RisingThreshold", "SelfPacedMethod"]
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.methods.method import Method, Supervision, Task
-from mentornet.methods.verified_labels import VerifiedLabels
+from mentornet.verdicts.lookup import VerdictLookup
 
 __all__ = ["VerifiedMethod"]
 
@@ -19,9 +19,9 @@ __all__ = ["VerifiedMethod"]
 class _Verified(Supervision):
     weighs = True
 
-    known: VerifiedLabels
+    known: VerdictLookup
 
-    def __init__(self, known: VerifiedLabels, others: float) -> None:
+    def __init__(self, known: VerdictLookup, others: float) -> None:
         self.known, self.others = known, others
 
     def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
@@ -54,4 +54,4 @@ class VerifiedMethod(Method):
     def start(self, task: Task) -> Supervision:
         if task.verified is None:
             raise MentorNetError("verified learns from verified samples, and there are none")
-        return _Verified(VerifiedLabels(task.verified), self.others)
+        return _Verified(VerdictLookup(task.verified), self.others)

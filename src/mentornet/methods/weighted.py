@@ -8,9 +8,9 @@ from typing import Any
 
 from torch import Tensor
 
-from mentornet.criterion import Spade, SpadeConfig
 from mentornet.data import Batch
 from mentornet.methods.method import Method, Supervision
+from mentornet.weighting import Spade, SpadeConfig
 
 __all__ = ["Paced", "SpadeMethod"]
 

@@ -13,10 +13,10 @@ __all__ = ["SyncedBatchNorm2d", "synced"]
 
 
 class _Normed(torch.autograd.Function):
-    """γ (x − μ)/σ + β with μ and σ of all ranks, by torch's own kernels.
+    """γ (x − μ)/σ + β with μ and σ of all processes, by torch's own kernels.
 
-    With s = Σ ∂y and t = Σ ∂y x̂ over the N values of a channel on all ranks, where x̂ = (x − μ)/σ,
-    the gradient is ∂x = γ/σ (∂y − s/N − x̂ t/N).
+    With s = Σ ∂y and t = Σ ∂y x̂ over the N values of a channel on all processes, where
+    x̂ = (x − μ)/σ, the gradient is ∂x = γ/σ (∂y − s/N − x̂ t/N).
     """
 
     @staticmethod
@@ -60,7 +60,7 @@ class _Normed(torch.autograd.Function):
 
 
 class SyncedBatchNorm2d(nn.BatchNorm2d):
-    """Batch norm whose mean and variance in training are those of all ranks' images.
+    """Batch norm whose mean and variance in training are those of all processes' images.
 
     (Torch's own `SyncBatchNorm` is for GPUs only.) One exchange a layer, and one on the way back.
     """
@@ -86,7 +86,7 @@ class SyncedBatchNorm2d(nn.BatchNorm2d):
 
 
 def synced(student: nn.Module) -> nn.Module:
-    """The student with its 2-d batch norms over the batches of all ranks."""
+    """The student with its 2-d batch norms over the batches of all processes."""
     for name, child in list(student.named_children()):
         if type(child) is nn.BatchNorm2d:
             norm = SyncedBatchNorm2d(

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from mentornet.data import Batch
+from mentornet.distributed import Processes
 from mentornet.methods import Step, Supervision
-from mentornet.ranks import Ranks
 
 __all__ = ["Accumulation"]
 
@@ -41,8 +41,8 @@ class Accumulation:
         """What `Supervision.step` returns, with the gradients added up already."""
         judged = mine = None
         if supervision.weighs:
-            with _unmoved(self.student, batch.images.device):
-                logits = torch.cat([self.student(part.images) for _, part in self._of(batch)])
+            with _unmoved(self.student, batch.inputs.device):
+                logits = torch.cat([self.student(part.inputs) for _, part in self._of(batch)])
                 losses = supervision.losses(logits, batch)
             judged = supervision.judge(losses, logits, batch, learning_rate)
             mine = supervision.own(judged.weights, batch)
@@ -55,10 +55,10 @@ class Accumulation:
         self, supervision: Supervision, batch: Batch, weights: Tensor | None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """The loss of all parts; and our samples' losses and logits."""
-        total, each, every = torch.zeros((), device=batch.images.device), [], []
+        total, each, every = torch.zeros((), device=batch.inputs.device), [], []
         for number, (where, part) in enumerate(self._of(batch), 1):
             with self.fabric.no_backward_sync(self.student, enabled=number < self.parts):
-                logits = self.student(part.images)
+                logits = self.student(part.inputs)
                 losses = supervision.losses(logits, part)
                 own = None if weights is None else weights[where]
                 count = len(batch.whole.index)
@@ -73,11 +73,11 @@ class Accumulation:
     def _of(self, batch: Batch) -> Iterator[tuple[slice, Batch]]:
         """Where each part is, and its samples."""
         for place in range(self.parts):
-            where = Ranks(place, self.parts).share(len(batch.index))
+            where = Processes(place, self.parts).share(len(batch.index))
             yield (
                 where,
                 Batch(
-                    batch.index[where], batch.images[where], batch.given_label[where], batch.whole
+                    batch.index[where], batch.inputs[where], batch.given_label[where], batch.whole
                 ),
             )
 

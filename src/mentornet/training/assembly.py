@@ -14,11 +14,11 @@ from lightning_fabric.strategies.ddp import DDPStrategy
 from torch import Tensor, nn
 
 from mentornet.config import MachineConfig, OptimiserConfig
-from mentornet.data.fetching import Fetcher, default_workers
+from mentornet.data.stream.fetching import Fetcher, default_workers
+from mentornet.distributed import Processes, world_size
 from mentornet.errors import MentorNetError
 from mentornet.methods import Supervision
 from mentornet.randomness import generator
-from mentornet.ranks import Ranks, world_size
 from mentornet.students import Pair, check_student, make_student, synced
 from mentornet.training.batches import (
     Batches,
@@ -76,13 +76,13 @@ def _shared_step() -> DDPStrategy:
     return DDPStrategy(broadcast_buffers=False, gradient_as_bucket_view=True)
 
 
-def make_batches(prepared: Prepared, device: torch.device, ranks: Ranks) -> Batches:
+def make_batches(prepared: Prepared, device: torch.device, processes: Processes) -> Batches:
     """The batches of the training images, from memory or from files."""
     config, train = prepared.config, prepared.train
     optimiser, machine = config.optimiser, config.machine
     assert optimiser.batch_size is not None
     settings = BatchSettings(
-        optimiser.batch_size, config.seed, device, machine.channels_last == "on", ranks
+        optimiser.batch_size, config.seed, device, machine.channels_last == "on", processes
     )
     if not train.streamed:
         padding = optimiser.padding if optimiser.augment else None

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from mentornet.data import Batch, Images, augment, standardise
-from mentornet.data.fetching import Fetcher, Wanted
-from mentornet.data.streamed import Streamed
-from mentornet.data.views import COLOUR_DRAWS, VIEW_DRAWS, distort, scaled
+from mentornet.data import Batch, Samples, augment, standardise
+from mentornet.data.stream.fetching import Fetcher, Wanted
+from mentornet.data.stream.streamed import Streamed
+from mentornet.data.stream.views import COLOUR_DRAWS, VIEW_DRAWS, distort, scaled
+from mentornet.distributed import Processes
 from mentornet.randomness import generator
-from mentornet.ranks import Ranks
 
 __all__ = [
     "BatchSettings",
@@ -53,14 +53,14 @@ class BatchSettings:
         seed: of order and augmentation.
         device: where the batches are made.
         channels_last: the memory order of the images.
-        ranks: the processes that share each batch; one gets its part of it.
+        processes: the processes that share each batch; one gets its part of it.
     """
 
     batch_size: int
     seed: int
     device: torch.device | str = "cpu"
     channels_last: bool = False
-    ranks: Ranks = field(default_factory=Ranks)
+    processes: Processes = field(default_factory=Processes)
 
 
 class Batches(ABC):
@@ -73,8 +73,8 @@ class Batches(ABC):
         settings: how batches are made.
     """
 
-    def __init__(self, images: Images, settings: BatchSettings) -> None:
-        self.ranks, self.seed, self.device = settings.ranks, settings.seed, settings.device
+    def __init__(self, images: Samples, settings: BatchSettings) -> None:
+        self.processes, self.seed, self.device = settings.processes, settings.seed, settings.device
         self.count = len(images)
         self.given_label = images.given_label.to(self.device)
         self.steps = steps_per_epoch(self.count, settings.batch_size)
@@ -87,12 +87,14 @@ class Batches(ABC):
         """The batches of that epoch."""
         draws = generator(self.seed, _ORDER, epoch)
         order = torch.randperm(self.count, generator=draws, dtype=torch.int32)  # half the memory
-        shares = [(part, self.ranks.share(len(part))) for part in order.tensor_split(self.steps)]
+        shares = [
+            (part, self.processes.share(len(part))) for part in order.tensor_split(self.steps)
+        ]
         for (samples, mine), images in zip(shares, self._images(epoch, shares), strict=True):
             whole = samples.long().to(self.device)
             part = whole[mine]
             shared = None
-            if not self.ranks.alone:
+            if not self.processes.alone:
                 shared = Batch(whole, images[:0], self.given_label[whole])
             yield Batch(part, images, self.given_label[part], shared)
 
@@ -102,7 +104,7 @@ class Batches(ABC):
 
     @abstractmethod
     def judged(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
-        """Images as the student sees them at test time, in order, some at a time."""
+        """Samples as the student sees them at test time, in order, some at a time."""
 
 
 class InMemoryBatches(Batches):
@@ -114,7 +116,7 @@ class InMemoryBatches(Batches):
         padding: of the random windows; None for no augmentation.
     """
 
-    def __init__(self, images: Images, settings: BatchSettings, *, padding: int | None) -> None:
+    def __init__(self, images: Samples, settings: BatchSettings, *, padding: int | None) -> None:
         super().__init__(images, settings)
         self.padding, self.flip = padding, images.shape[0] == 3
         self.pixels = images.pixels.to(self.device)
@@ -146,7 +148,7 @@ class StreamedBatches(Batches):
     """
 
     def __init__(
-        self, images: Images, settings: BatchSettings, *, augmented: bool, fetcher: Fetcher
+        self, images: Samples, settings: BatchSettings, *, augmented: bool, fetcher: Fetcher
     ) -> None:
         super().__init__(images, settings)
         assert isinstance(images.source, Streamed)
@@ -188,7 +190,7 @@ class StreamedBatches(Batches):
 def eval_batches(
     pixels: Tensor | Streamed, device: torch.device | str = "cpu", fetcher: Fetcher | None = None
 ) -> Iterator[Tensor]:
-    """Images as a student sees them at test time, in order, some at a time.
+    """Samples as a student sees them at test time, in order, some at a time.
 
     Args:
         pixels: uint8 `(N, C, H, W)`, or where to find them.

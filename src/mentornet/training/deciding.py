@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from mentornet.audit.decisions import read_decisions
-from mentornet.data import Images
+from mentornet.data import Samples
 from mentornet.errors import MentorNetError
 
 __all__ = ["Decided", "decide"]
@@ -28,7 +28,7 @@ class Decided:
         notes: what the user should hear.
     """
 
-    relabelled: Images
+    relabelled: Samples
     moved: Tensor
     stays: Tensor
     notes: tuple[str, ...] = ()
@@ -39,12 +39,12 @@ class Decided:
         return self.stays.nonzero().flatten()
 
     @property
-    def images(self) -> Images:
+    def images(self) -> Samples:
         """Those that are trained on."""
         return self.relabelled if self.stays.all() else self.relabelled.rows(self.stays)
 
 
-def decide(images: Images, files: Sequence[str]) -> Decided:
+def decide(images: Samples, files: Sequence[str]) -> Decided:
     """Follow the decisions in these files, one after the other: the last on a sample counts.
 
     Args:

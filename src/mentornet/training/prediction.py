@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from mentornet.config import read_config
-from mentornet.data.fetching import Fetcher
-from mentornet.data.streamed import Streamed
+from mentornet.data.stream.fetching import Fetcher
+from mentornet.data.stream.streamed import Streamed
 from mentornet.errors import MentorNetError
 from mentornet.students import make_student
 from mentornet.training.batches import eval_batches

@@ -12,11 +12,10 @@ import torch
 from torch import Tensor
 
 from mentornet.config import MachineConfig, TrainConfig, to_toml
-from mentornet.criterion import Verified
 from mentornet.data import (
     CLEAN,
     NAMES,
-    Images,
+    Samples,
     Splits,
     corrupt_images,
     load_data,
@@ -33,6 +32,7 @@ from mentornet.randomness import generator
 from mentornet.students import find_student
 from mentornet.training.deciding import Decided, decide
 from mentornet.training.recipes import resolve
+from mentornet.verdicts import Verdicts
 
 __all__ = ["Prepared", "prepare"]
 
@@ -59,13 +59,13 @@ class Prepared:
     """
 
     config: TrainConfig
-    train: Images
-    test: Images
-    validation: Images | None
+    train: Samples
+    test: Samples
+    validation: Samples | None
     method: Method
-    verified: Verified | None
+    verified: Verdicts | None
     notes: tuple[str, ...]
-    further: Mapping[str, Images] = field(default_factory=dict)
+    further: Mapping[str, Samples] = field(default_factory=dict)
     samples: Tensor | None = None
     kept: Tensor | None = None
     seconds_before: float = 0.0
@@ -193,7 +193,7 @@ def _check_method(config: TrainConfig, method: Method) -> None:
         )
 
 
-def _others(everything: Images, splits: Splits) -> frozenset[str]:
+def _others(everything: Samples, splits: Splits) -> frozenset[str]:
     """Paths that are known, whether or not they are trained on."""
     parts = (everything, splits.test, splits.validation)
     return frozenset(path for part in parts if part is not None for path in part.paths or ())
@@ -213,7 +213,7 @@ def _load(config: TrainConfig, on_progress: Progress | None) -> Splits:
     )
 
 
-def _limited(images: Images, limit: int | None, seed: int) -> Images:
+def _limited(images: Samples, limit: int | None, seed: int) -> Samples:
     if limit is None:
         return images
     if limit > len(images):
@@ -222,13 +222,13 @@ def _limited(images: Images, limit: int | None, seed: int) -> Images:
     return images.rows(order[:limit].sort().values)
 
 
-def _held_out(images: Images, share: float) -> tuple[Images, Images]:
+def _held_out(images: Samples, share: float) -> tuple[Samples, Samples]:
     """What is trained on, and what is held out: with given labels only, as users have them."""
     stay, held = hold_out(images.given_label, share)
     return images.rows(stay), replace(images.rows(held), true_label=None)
 
 
-def _of_those_left(verified: Verified, decided: Decided, *, by_hand: bool) -> Verified:
+def _of_those_left(verified: Verdicts, decided: Decided, *, by_hand: bool) -> Verdicts:
     """The verified samples in the numbering of those that are trained on.
 
     A verdict that somebody wrote down is of the label as it was: it falls with a new label.
@@ -241,16 +241,16 @@ def _of_those_left(verified: Verified, decided: Decided, *, by_hand: bool) -> Ve
 
 
 def _verified(
-    config: TrainConfig, train: Images, known: frozenset[str]
-) -> tuple[Verified | None, list[str]]:
+    config: TrainConfig, train: Samples, known: frozenset[str]
+) -> tuple[Verdicts | None, list[str]]:
     labels, notes = config.labels, []
     if labels.clean is not None:
         elsewhere = known - frozenset(train.paths or ())
-        verified = Verified(*read_verified(Path(labels.clean), train, elsewhere))
+        verified = Verdicts(*read_verified(Path(labels.clean), train, elsewhere))
         notes.append(f"{len(verified.index)} verified samples are trained on")
     elif labels.clean_count is not None:
         seed = generator(config.seed, _VERIFIED).initial_seed()
-        verified = Verified(*draw_verified(train, labels.clean_count, seed=seed))
+        verified = Verdicts(*draw_verified(train, labels.clean_count, seed=seed))
     else:
         return None, notes
     verified.check(len(train))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from mentornet.config import MethodConfig
-from mentornet.data.streamed import Streamed
+from mentornet.data.stream.streamed import Streamed
 from mentornet.errors import MentorNetError
 from mentornet.files import write_bytes
 from mentornet.methods import make_method

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from mentornet.config import TrainConfig
-from mentornet.data import Images
+from mentornet.data import Samples
 
 __all__ = ["Recipe", "recipe_for", "resolve"]
 
@@ -48,7 +48,7 @@ LARGE = Recipe(
 """Photographs that are streamed, such as ImageNet's (App. E); they are cut, not padded."""
 
 
-def recipe_for(images: Images) -> Recipe:
+def recipe_for(images: Samples) -> Recipe:
     """The recipe for data of this kind and size."""
     channels, _, width = images.shape
     if images.streamed:
@@ -59,7 +59,7 @@ def recipe_for(images: Images) -> Recipe:
     return TINY if len(images) < 10_000 else GREY
 
 
-def resolve(config: TrainConfig, images: Images, *, method: str) -> TrainConfig:
+def resolve(config: TrainConfig, images: Samples, *, method: str) -> TrainConfig:
     """The config with no gaps left but the student's own sizes.
 
     Args:

@@ -14,8 +14,8 @@ import torch
 from mentornet.config import MachineConfig, TrainConfig, read_config
 from mentornet.data import Splits
 from mentornet.data.progress import Progress
+from mentornet.distributed import Processes, job
 from mentornet.errors import MentorNetError
-from mentornet.ranks import Ranks, job
 from mentornet.training.batches import steps_per_epoch
 from mentornet.training.observer import Observer
 from mentornet.training.preparation import Prepared, prepare
@@ -46,18 +46,18 @@ def train(
         on_progress: told of files that are read or fetched.
         splits: the data, where it is loaded already.
     """
-    ranks = Ranks.join()
-    observer = observer if observer is not None and ranks.first else Observer()
-    with ranks.watched():
+    processes = Processes.join()
+    observer = observer if observer is not None and processes.first else Observer()
+    with processes.watched():
         prepare_it = partial(prepare, config, on_progress=on_progress, splits=splits)
-        return _train(config, out, resume, ranks, observer, prepare_it)
+        return _train(config, out, resume, processes, observer, prepare_it)
 
 
 def _train(
     config: TrainConfig,
     out: str | Path | None,
     resume: bool,
-    ranks: Ranks,
+    processes: Processes,
     observer: Observer,
     prepare_it: Callable[[], Prepared],
 ) -> dict[str, Any]:
@@ -65,38 +65,38 @@ def _train(
     run = None if out is None else RunFolder(Path(out))
     begun = run is not None and run.config.exists()
     ours = begun and run is not None and job() is not None and run.about().get("job") == job()
-    resume = ranks.agree(resume or ours)  # torchrun has started us anew: a process had failed
+    resume = processes.agree(resume or ours)  # torchrun has started us anew: a process had failed
     if resume and not begun:
         raise MentorNetError(f"there is no run to resume in {out}")
-    if run is not None and not resume and ranks.first:
+    if run is not None and not resume and processes.first:
         run.check_free()
     prepared = prepare_it()
-    _check_parts(prepared, ranks)
+    _check_parts(prepared, processes)
     _tell(prepared, observer)
     if run is None:
-        return _train_without_folder(prepared, ranks, observer)
+        return _train_without_folder(prepared, processes, observer)
     if resume:
         run.check_same(prepared.config)
         run.check_data(prepared.digest)
         if run.summary.exists():
-            if ranks.first:
+            if processes.first:
                 run.drop_trajectories()
             observer.note(f"{run.path} has ended before; nothing was left to do")
             return run.read_summary()
         machine = _machine_before(run, config.machine)
     else:
-        machine = _machine(prepared, ranks, observer)
+        machine = _machine(prepared, processes, observer)
     prepared = _on_machine(prepared, machine)
     if prepared.method.prunes_by:
         prepared = unpruned(prepared)
     trainer = Trainer(prepared, run, observer)  # all that can be wrong is found before we write
-    with run.alone() if ranks.first else nullcontext():
-        if ranks.first:
+    with run.alone() if processes.first else nullcontext():
+        if processes.first:
             run.sweep()
             if not resume:
                 run.check_free()  # once more, now that nobody else can write here
                 run.start(prepared.config, prepared.train, prepared.digest, prepared.samples)
-        ranks.wait()
+        processes.wait()
         if prepared.method.prunes_by:
             trainer = Trainer(prune(prepared, run.pruning, observer), run, observer)
         if resume:
@@ -112,8 +112,10 @@ def _tell(prepared: Prepared, observer: Observer) -> None:
         observer.note(f"{prepared.noise_rate:.1%} of the given labels are wrong")
 
 
-def _train_without_folder(prepared: Prepared, ranks: Ranks, observer: Observer) -> dict[str, Any]:
-    prepared = _on_machine(prepared, _machine(prepared, ranks, observer))
+def _train_without_folder(
+    prepared: Prepared, processes: Processes, observer: Observer
+) -> dict[str, Any]:
+    prepared = _on_machine(prepared, _machine(prepared, processes, observer))
     if prepared.method.prunes_by:
         prepared = prune(prepared, None, observer)
     return Trainer(prepared, None, observer).fit()
@@ -128,10 +130,10 @@ def _machine_before(run: RunFolder, asked: MachineConfig) -> MachineConfig:
     )
 
 
-def _check_parts(prepared: Prepared, ranks: Ranks) -> None:
+def _check_parts(prepared: Prepared, processes: Processes) -> None:
     """What several processes can share, and whether they share it."""
     parts = prepared.config.optimiser.accumulate or 1
-    if not ranks.alone and not prepared.method.shares:
+    if not processes.alone and not prepared.method.shares:
         raise MentorNetError(
             f"{prepared.method.name} is for one process; start it without torchrun"
         )
@@ -140,14 +142,14 @@ def _check_parts(prepared: Prepared, ranks: Ranks) -> None:
             f"{prepared.method.name} needs each batch as a whole; leave out --accumulate"
         )
     size = _smallest_batch(prepared)
-    if parts * ranks.world > 1 and size < 2 * parts * ranks.world:
-        among = [f"shared by {ranks.world} processes"] * (ranks.world > 1)
+    if parts * processes.world > 1 and size < 2 * parts * processes.world:
+        among = [f"shared by {processes.world} processes"] * (processes.world > 1)
         among += [f"worked through in {parts} parts"] * (parts > 1)
         raise MentorNetError(
             f"batch-size is the whole batch, {' and '.join(among)}: it must be at least "
-            f"{2 * parts * ranks.world}, got batches of {size}"
+            f"{2 * parts * processes.world}, got batches of {size}"
         )
-    ranks.check_same(prepared.digest, "a config or data")
+    processes.check_same(prepared.digest, "a config or data")
 
 
 def _smallest_batch(prepared: Prepared) -> int:
@@ -156,9 +158,9 @@ def _smallest_batch(prepared: Prepared) -> int:
     return count // steps_per_epoch(count, prepared.config.optimiser.batch_size or 1)
 
 
-def _machine(prepared: Prepared, ranks: Ranks, observer: Observer) -> MachineConfig:
+def _machine(prepared: Prepared, processes: Processes, observer: Observer) -> MachineConfig:
     """Alone, what is fastest here is tried; among many, nobody waits for trials."""
-    return choose_machine(prepared, observer.note, tries=ranks.alone)
+    return choose_machine(prepared, observer.note, tries=processes.alone)
 
 
 def _on_machine(prepared: Prepared, machine: MachineConfig) -> Prepared:
@@ -173,10 +175,10 @@ def _go_on(trainer: Trainer, run: RunFolder, observer: Observer) -> None:
             f"this run was started on {before} threads and goes on with {now}: the same, but for "
             "rounding"
         )
-    for rank in range(trainer.ranks.world):  # one at a time: damaged ones are moved away
-        if rank == trainer.ranks.rank:
+    for rank in range(trainer.processes.world):  # one at a time: damaged ones are moved away
+        if rank == trainer.processes.rank:
             state, complaints = run.checkpoints.load_last()
-        trainer.ranks.wait()
+        trainer.processes.wait()
     for complaint in complaints:
         observer.note(complaint)
     if state is None:

@@ -18,12 +18,12 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from mentornet.config import TrainConfig, differences, read_config, write_config
-from mentornet.data import Images
-from mentornet.data.locking import LOCK, alone
+from mentornet.data import Samples
+from mentornet.distributed import job
 from mentornet.errors import MentorNetError
 from mentornet.files import read_json, write_bytes, write_json, write_text
+from mentornet.locking import LOCK, alone
 from mentornet.mentors import Mentor
-from mentornet.ranks import job
 from mentornet.training.checkpoints import Checkpoints
 
 __all__ = ["RunFolder"]
@@ -83,7 +83,7 @@ class RunFolder:
                         file.unlink()
 
     def start(
-        self, config: TrainConfig, images: Images, digest: str, samples: Tensor | None = None
+        self, config: TrainConfig, images: Samples, digest: str, samples: Tensor | None = None
     ) -> None:
         """Write what is known before the first step; the config last, as it marks a run.
 

@@ -15,13 +15,12 @@ import torch
 from torch import Tensor
 
 from mentornet.config import OptimiserConfig
-from mentornet.criterion.weight_decay import add_weight_decay
-from mentornet.data import Batch, Images
+from mentornet.data import Batch, Samples
+from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 from mentornet.methods import Step, Task
 from mentornet.metrics import auroc
 from mentornet.randomness import generator, seeded
-from mentornet.ranks import Ranks
 from mentornet.records import Records, check_records, write_records
 from mentornet.students import answering
 from mentornet.training.accumulation import Accumulation
@@ -33,11 +32,12 @@ from mentornet.training.assembly import (
     make_sgd,
 )
 from mentornet.training.batches import eval_batches
-from mentornet.training.judging import Judgement, judge
+from mentornet.training.evaluation import Judgement, judge
 from mentornet.training.observer import Observer, StepFigures
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.schedules import learning_rate
+from mentornet.weighting.weight_decay import add_weight_decay
 
 __all__ = ["DivergedError", "Trainer"]
 
@@ -69,17 +69,17 @@ class Trainer:
         machine, optimiser = self.config.machine, self.config.optimiser
         assert optimiser.batch_size is not None
         self.fabric = make_fabric(machine, run)
-        self.ranks = Ranks.join()
-        self.run = run if self.ranks.first else None  # one writes for all
+        self.processes = Processes.join()
+        self.run = run if self.processes.first else None  # one writes for all
         device = self.fabric.device
         train = prepared.train
-        self.batches = make_batches(prepared, device, self.ranks)
+        self.batches = make_batches(prepared, device, self.processes)
         self.epochs, self.total_steps = _length(optimiser, self.batches.steps)
         self.is_correct = (
             None if train.true_label is None else train.given_label == train.true_label
         )
         self.supervision = prepared.method.start(self._task(device))
-        self.supervision.ranks = self.ranks
+        self.supervision.processes = self.processes
         parts = optimiser.accumulate or 1
         smallest = len(train) // self.batches.steps // parts
         self.module = fresh_student(prepared, self._first_images, smallest_batch=smallest)
@@ -130,7 +130,9 @@ class Trainer:
     def run_epoch(self, epoch: int) -> None:
         """One pass over all samples."""
         self.student.train()
-        stream = (_DROPOUT, epoch) if self.ranks.first else (_DROPOUT, epoch, self.ranks.rank)
+        stream = (
+            (_DROPOUT, epoch) if self.processes.first else (_DROPOUT, epoch, self.processes.rank)
+        )
         with seeded(generator(self.config.seed, *stream).initial_seed()):
             for batch in islice(self.batches.epoch(epoch), self.total_steps - self.steps_done):
                 self.step(batch, epoch)
@@ -143,8 +145,8 @@ class Trainer:
             group["lr"] = rate
         done = self._descended(batch, rate)
         for beside in self.supervision.parameters():
-            if beside.grad is not None and not self.ranks.alone:
-                beside.grad = self.ranks.total(beside.grad) / self.ranks.world
+            if beside.grad is not None and not self.processes.alone:
+                beside.grad = self.processes.total(beside.grad) / self.processes.world
         if self.supervision.weighs and done.weighed is not None:
             decay = self.config.optimiser.weight_decay or 0.0
             add_weight_decay(self.module.parameters(), decay, done.weighed)
@@ -160,7 +162,7 @@ class Trainer:
             done.margins,
         )
         self.steps_done += 1
-        loss = done.loss.detach() if self.ranks.alone else done.losses.mean()
+        loss = done.loss.detach() if self.processes.alone else done.losses.mean()
         self._watch(loss, done.weights)
 
     def _descended(self, batch: Batch, rate: float) -> Step:
@@ -200,7 +202,7 @@ class Trainer:
             f"Try a learning-rate below {self.config.optimiser.learning_rate:g}"
         )
 
-    def evaluate(self, images: Images) -> Judgement:
+    def evaluate(self, images: Samples) -> Judgement:
         """How much of the images the student gets right."""
         judgement = judge(self.student, images, self.batches)
         if not judgement.finite:
@@ -284,7 +286,7 @@ class Trainer:
     def _unreadable(self) -> list[str]:
         """A line on images that could not be decoded, where there are more than before."""
         bad = {} if self.batches.fetcher is None else self.batches.fetcher.bad
-        found = int(self.ranks.total(torch.tensor(len(bad), device=self.fabric.device)))
+        found = int(self.processes.total(torch.tensor(len(bad), device=self.fabric.device)))
         if found == self._bad:
             return []
         self._bad = found

@@ -17,8 +17,6 @@ import torch
 from torch import Tensor
 
 from mentornet.config import read_config
-from mentornet.criterion import apply_rule
-from mentornet.criterion.smoothing import SmoothedLoss
 from mentornet.errors import MentorNetError
 from mentornet.features import EPOCHS, MentorFeatures
 from mentornet.files import read_json
@@ -29,6 +27,8 @@ from mentornet.randomness import generator
 from mentornet.records import read_records
 from mentornet.training.preparation import prepare
 from mentornet.training.run_folder import RunFolder
+from mentornet.weighting import apply_rule
+from mentornet.weighting.smoothing import SmoothedLoss
 
 __all__ = ["Transferred", "learn_mentor", "read_lessons"]
 

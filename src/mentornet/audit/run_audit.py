@@ -1,0 +1,227 @@
+"""The audit of a run: from its folder to tables and a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mentornet.audit.evidence import Evidence, evidence_of
+from mentornet.audit.ranking import Ranking, rank
+from mentornet.audit.report import report
+from mentornet.audit.run_contents import curves_of, pictures_of, surfaces_of
+from mentornet.audit.tables import cleaning, guarded
+from mentornet.config import FilesConfig, LabelsConfig, TrainConfig, read_config
+from mentornet.data.progress import Progress
+from mentornet.data.stream.shards import has_shards
+from mentornet.errors import MentorNetError
+from mentornet.files import write_text
+from mentornet.records import check_records, late_support, weighed_mean
+from mentornet.training.preparation import Prepared, prepare
+from mentornet.training.run_folder import RunFolder
+
+__all__ = ["Audited", "audit_run"]
+
+FILES = (
+    "issues.csv", "issues.parquet", "classes.csv", "transitions.csv", "decisions.csv",
+    "cleaned.csv", "report.html",
+)  # fmt: skip
+
+
+_KNOWS = 0.4  # share of given labels that a student predicts before its word counts
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What an audit came to.
+
+    Attributes:
+        ranking: the verdict on every label.
+        folder: where the files are.
+        notes: what the user should hear.
+        retrain: the arguments of `mentornet` that train on the cleaned data.
+    """
+
+    ranking: Ranking
+    folder: Path
+    notes: tuple[str, ...]
+    retrain: str
+
+
+def audit_run(
+    run: Path,
+    out: Path | None = None,
+    *,
+    relabel: float | None = None,
+    noise_rate: float | None = None,
+    overwrite: bool = False,
+    on_progress: Progress | None = None,
+) -> Audited:
+    """Judge the labels of a run, and write tables and a page.
+
+    Args:
+        run: its folder; it need not have ended.
+        out: where to write; `RUN/audit` if left out.
+        relabel: from which probability on a suspect is relabelled in the cleaned data.
+        noise_rate: the share of wrong labels, if somebody knows it; else it is estimated.
+        overwrite: whether an audit that is there may be replaced.
+        on_progress: told of images that are read.
+    """
+    folder = RunFolder(run)
+    if not folder.config.is_file():
+        raise MentorNetError(f"{run} is not a run: it has no {folder.config.name}")
+    out = run / "audit" if out is None else out
+    there = [name for name in FILES if (out / name).exists()]
+    if there and not overwrite:
+        raise MentorNetError(f"{out} has {there[0]} already; add --overwrite to replace it")
+    evidence, notes = _evidence(folder)
+    classes = folder.about()["classes"]
+    prepared, moved = _data(folder, on_progress)
+    notes += moved
+    if prepared is not None and evidence.path is None and prepared.train.paths is not None:
+        evidence = replace(evidence, path=prepared.train.paths)
+    rows = folder.read_metrics() if folder.metrics.is_file() else []
+    share, plausible = _noise_rate(rows, prepared) if noise_rate is None else (noise_rate, None)
+    ranking = rank(evidence, classes=classes, noise_rate=share, plausible=plausible)
+    if rows and rows[-1]["train_accuracy"] < _KNOWS:
+        notes.append(
+            f"the student predicts only {rows[-1]['train_accuracy']:.0%} of the given labels: it "
+            "is early to say which are wrong"
+        )
+    config = read_config(folder.config)
+    report(
+        ranking, out, title=f"Labels of {config.data}",
+        pictures=None if prepared is None else pictures_of(prepared.train, prepared.samples),
+        curves=curves_of(rows), surfaces=surfaces_of(folder), notes=notes, relabel=relabel,
+        footer=f"{config.method.method}, {len(rows)} epochs, seed {config.seed}",
+    )  # fmt: skip
+    retrain = _write_cleaned(out, folder, ranking, prepared, relabel)
+    return Audited(ranking, out, (*notes, *ranking.notes), retrain)
+
+
+# What is known.
+
+
+def _evidence(folder: RunFolder) -> tuple[Evidence, list[str]]:
+    """From the records; of a run that has not ended, from what it has written so far."""
+    if folder.records.is_file():
+        return evidence_of(folder.records), []
+    files = sorted(folder.trajectories.glob("epoch-*.f32")) if folder.trajectories.is_dir() else []
+    if not files:
+        raise MentorNetError(f"{folder.path} has not ended an epoch yet; there is nothing to audit")
+    with np.load(folder.labels, allow_pickle=False) as labels:
+        columns: dict[str, Any] = {name: labels[name] for name in labels.files}
+    count = len(columns["given_label"])
+    losses = np.stack([np.frombuffer(file.read_bytes(), np.float32, count) for file in files], 1)
+    columns["loss"] = list(losses)
+    state = folder.checkpoints.peek()
+    if state is not None:
+        kept = state["records"]
+        check_records(kept)
+        columns["mean_weight"] = (kept["weight_sum"] / kept["seen"].clamp(min=1)).numpy()
+        columns["margin"] = weighed_mean(kept["margin_sum"], kept["margin_weight"]).numpy()
+        columns["suggested_label"] = kept["votes"][:, 0].numpy()
+        columns["support"] = late_support(kept["support"][:, 0], kept["seen"]).numpy()
+        for name in ("learned_epoch", "forgotten"):
+            columns[name] = kept[name].numpy()
+    epochs = read_config(folder.config).optimiser.epochs
+    of = f" of {epochs}" if epochs else ""
+    note = f"the run has not ended: this is what {len(files)}{of} epochs tell"
+    return evidence_of(columns), [note]
+
+
+def _noise_rate(
+    rows: list[dict[str, Any]], prepared: Prepared | None
+) -> tuple[float | None, tuple[float, float] | None]:
+    """The share of wrong labels as far as the run knows it, and what is plausible.
+
+    Verified samples that were drawn at random tell it best (a list of somebody's own may be picked
+    in any way). Without them auto has estimated it.
+    """
+    drawn = prepared is not None and prepared.config.labels.clean_count is not None
+    if prepared is not None and drawn and prepared.verified is not None:
+        count = len(prepared.verified.index)
+        share = 1 - prepared.verified.is_correct.double().mean().item()
+        error = 2 * math.sqrt(max(share * (1 - share), 1 / count) / count)
+        return share, (max(0.0, share - error), min(1.0, share + error))
+    return (rows[-1].get("noise_rate") if rows else None), None
+
+
+def _data(folder: RunFolder, on_progress: Progress | None) -> tuple[Prepared | None, list[str]]:
+    """The run's data, if it is still there, and the same."""
+    try:
+        prepared = prepare(read_config(folder.config), on_progress=on_progress)
+    except (MentorNetError, OSError) as error:
+        return None, [f"the images are not shown: {error}"]
+    if prepared.digest != folder.about()["digest"]:
+        return None, ["the images are not shown: the data is not what it was when the run began"]
+    return prepared, []
+
+
+# The cleaned data.
+
+
+def _write_cleaned(
+    out: Path,
+    folder: RunFolder,
+    ranking: Ranking,
+    prepared: Prepared | None,
+    relabel: float | None,
+) -> str:
+    """`cleaned.csv`: a manifest where all samples are files, labelled as they came; else decisions.
+
+    Returns:
+        The arguments of `mentornet` that train on it, with the settings of the run.
+    """
+    config, table = read_config(folder.config), cleaning(ranking, relabel=relabel)
+    path, settings = out / "cleaned.csv", shlex.quote(f"{folder.config}")
+    plain = replace(config, labels=LabelsConfig(), files=replace(config.files, stream=False))
+    as_it_came = (
+        plain.files
+        == FilesConfig(image_size=config.files.image_size, skip_bad=config.files.skip_bad)
+        and config.labels == LabelsConfig()
+    )
+    if prepared is None or not as_it_came or not isinstance(_source(config), Path):
+        write_text(path, guarded(table).to_csv(index=False))
+        files = " ".join(shlex.quote(f"{file}") for file in (*config.labels.decisions, path))
+        return f"train --config {settings} --decisions {files}"
+    write_text(path, _manifest(prepared, _source(config), table))
+    return f"train {shlex.quote(f'{path}')} --config {settings}"
+
+
+def _source(config: TrainConfig) -> Path | None:
+    """Where paths of samples start from, if they are files."""
+    where = Path(config.data)
+    if not where.exists() or (where.is_dir() and has_shards(where)):
+        return None
+    return where if where.is_dir() else where.parent
+
+
+def _manifest(prepared: Prepared, root: Path | None, table: Any) -> str:
+    """Every image that is left, with its label, its part and, if it is known, its true label."""
+    assert root is not None
+    doomed = {int(row["index"]): row for row in table.to_dict("records")}
+    content = io.StringIO()
+    rows = csv.writer(content, lineterminator="\n")
+    rows.writerow(["path", "label", "split", "true_label"])
+    parts = (("train", prepared.train), ("val", prepared.validation), ("test", prepared.test))
+    for split, images in parts:
+        if images is None:
+            continue
+        for index, path in enumerate(images.paths or ()):
+            label = images.classes[int(images.given_label[index])]
+            decided = doomed.get(index) if split == "train" else None
+            if decided is not None and decided["decision"] == "drop":
+                continue
+            if decided is not None:
+                label = decided["label"]
+            truth = images.true_label
+            known = "" if truth is None else images.classes[int(truth[index])]
+            rows.writerow([(root / path).absolute().as_posix(), label, split, known])
+    return content.getvalue()

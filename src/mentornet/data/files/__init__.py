@@ -1,0 +1,1 @@
+"""Readers of files that people bring: folders, tables, images, labels."""

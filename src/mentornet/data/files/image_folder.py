@@ -1,0 +1,133 @@
+"""A folder of images: `train/<class>/…`, and optionally `val/` and `test/` of the same form."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mentornet.data.files.entries import Entry, read_entries
+from mentornet.data.parts import VALIDATION
+from mentornet.data.progress import Progress
+from mentornet.data.samples import Splits
+from mentornet.errors import MentorNetError
+from mentornet.names import check_keys
+
+__all__ = ["images_below", "load_image_folder", "named_as_image"]
+
+SUFFIXES = {
+    ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp",
+    ".pbm", ".pgm", ".ppm", ".pnm", ".jp2", ".avif",
+}  # fmt: skip
+"""Files that count as images; any other file beside them is left alone."""
+
+
+def load_image_folder(
+    folder: Path,
+    *,
+    size: int | None = None,
+    skip_bad: bool = False,
+    stream: bool = False,
+    on_progress: Progress | None = None,
+) -> Splits:
+    """The images below `folder`, their classes named by the folders they are in.
+
+    The classes are those of `train/`, or of the folder itself where there is no `train/`. The
+    test set is `test/`; without it `val/` (or `validation/`, `valid/`); without that a tenth of
+    each training class, in the same way every time.
+
+    Args:
+        folder: what holds `train/`, or the class folders themselves.
+        size: height and width; if left out, the median shorter side of 100 training images,
+            held within 8 … 224.
+        skip_bad: leave out images that cannot be read.
+        stream: leave them in their files; nothing is read before training needs it.
+        on_progress: called after each image.
+
+    Returns:
+        Samples whose `paths` are relative to `folder`, with `/` between the names.
+    """
+    folder = folder.expanduser()
+    if not folder.is_dir():
+        raise MentorNetError(f"{folder} is not a folder")
+    homes = _homes(folder)
+    classes = tuple(path.name for path in _class_folders("train", homes))
+    if len(classes) < 2:
+        raise MentorNetError(
+            f"{folder} must hold train/ with a folder of images for each of at least 2 classes, "
+            f"or such class folders directly; found {', '.join(classes) or 'none'}"
+        )
+    entries: list[Entry] = []
+    for part in homes:
+        entries += _entries(part, homes, classes, folder)
+    return read_entries(
+        entries,
+        classes,
+        size=size,
+        skip_bad=skip_bad,
+        stream=folder if stream else None,
+        on_progress=on_progress,
+        notes=[note for home in homes.values() for note in _strays(home)],
+    )
+
+
+def _homes(folder: Path) -> dict[str, Path]:
+    """The folder that holds the class folders of each part that is there."""
+    names = {path.name for path in _folders_in(folder)}
+    homes = {"train": folder / "train" if "train" in names else folder}
+    validation = [name for name in VALIDATION if name in names]
+    if len(validation) > 1:
+        found = ", ".join(validation)
+        raise MentorNetError(f"{folder} must have one validation folder at most, got {found}")
+    if validation:
+        homes["validation"] = folder / validation[0]
+    if "test" in names:
+        homes["test"] = folder / "test"
+    return homes
+
+
+def _class_folders(part: str, homes: dict[str, Path]) -> list[Path]:
+    return [path for path in _folders_in(homes[part]) if path not in homes.values()]
+
+
+def _entries(
+    part: str, homes: dict[str, Path], classes: tuple[str, ...], folder: Path
+) -> list[Entry]:
+    """The images of one part; an empty part, or an empty class to learn, is an error."""
+    class_folders = _class_folders(part, homes)
+    complaint = f"{homes[part]} has a class that the training images lack:"
+    check_keys((path.name for path in class_folders), classes, complaint)
+    entries = []
+    for path in class_folders:
+        label, files = classes.index(path.name), images_below(path)
+        if part == "train" and not files:
+            raise MentorNetError(f"the class folder {path} holds no images")
+        entries += [Entry(file, file.relative_to(folder).as_posix(), part, label) for file in files]
+    if not entries:
+        raise MentorNetError(f"{homes[part]} holds no class folders with images")
+    return entries
+
+
+def _strays(home: Path) -> list[str]:
+    strays = [path for path in home.iterdir() if named_as_image(path.name) and path.is_file()]
+    return [f"{len(strays)} images directly in {home} have no class: left out"] if strays else []
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    return sorted(
+        (path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")),
+        key=lambda path: path.name,
+    )
+
+
+def images_below(folder: Path) -> list[Path]:
+    """The images at any depth, sorted; what is hidden is left alone."""
+    found = []
+    for home, inner, files in os.walk(folder):
+        inner[:] = [name for name in inner if not name.startswith(".")]
+        found += [Path(home, name) for name in files if named_as_image(name)]
+    return sorted(found)
+
+
+def named_as_image(name: str) -> bool:
+    """Whether a file of that name counts as an image."""
+    return Path(name).suffix.lower() in SUFFIXES and not name.startswith(".")

@@ -1,0 +1,138 @@
+"""A table of images: where each one is, its label, and optionally its true label and split."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from mentornet.data.files.entries import Entry, read_entries
+from mentornet.data.files.manifest_rows import Row, read_rows
+from mentornet.data.parts import PARTS, VALIDATION
+from mentornet.data.progress import Progress
+from mentornet.data.samples import Splits
+from mentornet.errors import MentorNetError
+from mentornet.names import did_you_mean
+
+__all__ = ["load_manifest"]
+
+SPLITS = {"": "train", "train": "train", "test": "test", **dict.fromkeys(VALIDATION, "validation")}
+"""What may stand in the column `split`, and the part it means."""
+
+
+def load_manifest(
+    path: Path,
+    *,
+    size: int | None = None,
+    skip_bad: bool = False,
+    stream: bool = False,
+    on_progress: Progress | None = None,
+) -> Splits:
+    """The images that a `.csv` (UTF-8, commas) or `.parquet` file lists, one row an image.
+
+    Columns: `path`, relative to the manifest's folder or absolute; `label` or `given_label`, the
+    name or number of a class; optionally `true_label`; optionally `split`, one of train, val,
+    validation, valid and test, and train where it is left empty. The classes are the labels of
+    the training rows, sorted, by value if all are whole numbers.
+
+    True labels must be known for all rows of a split or for none. Those of training rows become
+    `true_label`; a test or validation row with one is judged by it. Without test rows the
+    validation rows serve as such; without either, a tenth of each training class.
+
+    Args:
+        path: the manifest.
+        size: height and width; if left out, the median shorter side of 100 training images,
+            held within 8 … 224.
+        skip_bad: leave out images that are missing or cannot be read.
+        stream: leave them in their files; nothing is read before training needs it.
+        on_progress: called after each image.
+
+    Returns:
+        Samples whose `paths` are as in the manifest, with `/` between the names.
+    """
+    path = path.expanduser()
+    rows, notes = read_rows(path)
+    parts = [_part(row) for row in rows]
+    for row in rows:
+        if not row.label:
+            raise MentorNetError(f"{row} has no label; every image needs one")
+    learnt = {row.label for row, part in zip(rows, parts, strict=True) if part == "train"}
+    classes = _sorted_classes(learnt)
+    if len(classes) < 2:
+        found = f"only {classes[0]!r}" if classes else "no training rows"
+        raise MentorNetError(f"{path} must list at least 2 classes to train on, found {found}")
+    _check_truth(rows, parts)
+    _check_files(rows, path.parent, skip_bad=skip_bad)
+    numbers = {name: number for number, name in enumerate(classes)}
+    entries = [
+        Entry(
+            path.parent / row.path,
+            Path(row.path).as_posix(),
+            part,
+            _number(row, "label", row.label, numbers),
+            _number(row, "true label", row.true_label, numbers) if row.true_label else None,
+        )
+        for row, part in zip(rows, parts, strict=True)
+    ]
+    return read_entries(
+        entries, classes, size=size, skip_bad=skip_bad, on_progress=on_progress, notes=notes,
+        stream=path.parent if stream else None,
+    )  # fmt: skip
+
+
+def _part(row: Row) -> str:
+    try:
+        return SPLITS[row.split.lower()]
+    except KeyError:
+        known = [name for name in SPLITS if name]
+        raise MentorNetError(
+            f"{row} has the unknown split {row.split!r}; {did_you_mean(row.split, known)}"
+        ) from None
+
+
+def _sorted_classes(labels: Iterable[str]) -> tuple[str, ...]:
+    """By value if all are whole numbers, else as text."""
+    names = sorted(labels)
+    if all(name.removeprefix("-").isdecimal() for name in names):
+        names.sort(key=int)
+    return tuple(names)
+
+
+def _number(row: Row, what: str, name: str, numbers: dict[str, int]) -> int:
+    try:
+        return numbers[name]
+    except KeyError:
+        raise MentorNetError(
+            f"{row} has the {what} {name!r}, which no training row has as its label; "
+            f"{did_you_mean(name, numbers)}"
+        ) from None
+
+
+def _check_truth(rows: list[Row], parts: list[str]) -> None:
+    for wanted in PARTS:
+        members = [row for row, part in zip(rows, parts, strict=True) if part == wanted]
+        known = [row for row in members if row.true_label]
+        if known and len(known) < len(members):
+            missing = next(row for row in members if not row.true_label)
+            raise MentorNetError(
+                f"{missing} has no true label, but {len(known)} of {len(members)} {wanted} rows "
+                "have; true labels must be known for all rows of a split or left out (rows that "
+                "were verified can be a split of their own, val)"
+            )
+
+
+def _check_files(rows: list[Row], folder: Path, *, skip_bad: bool) -> None:
+    """Every path is there and stands in one row only; `skip_bad` forgives a missing file."""
+    seen: dict[str, Row] = {}
+    for row in rows:
+        if not row.path:
+            raise MentorNetError(f"{row} has no path")
+        place = os.path.normpath(folder / row.path)
+        if place in seen:
+            raise MentorNetError(f"{row} lists {row.path} again, after {seen[place]}")
+        seen[place] = row
+        if not skip_bad and not Path(place).is_file():
+            raise MentorNetError(
+                f"{row}: there is no file {row.path} in {folder}, from where paths count; "
+                "--skip-bad continues without it"
+            )

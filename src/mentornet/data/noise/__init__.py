@@ -1,0 +1,1 @@
+"""Label noise, as pure functions of the labels and a seed."""

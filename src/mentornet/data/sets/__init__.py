@@ -1,0 +1,1 @@
+"""Named datasets, one file each."""

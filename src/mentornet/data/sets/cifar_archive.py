@@ -1,0 +1,115 @@
+"""CIFAR's official archives: downloaded, checked, and unpacked without trusting them."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tarfile
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+from mentornet.data.progress import Progress
+from mentornet.data.sets.cifar import CIFAR_FOLDERS
+from mentornet.data.sets.download import download, is_address, local_path
+from mentornet.errors import MentorNetError
+from mentornet.locking import alone
+from mentornet.names import pick
+
+__all__ = ["fetch_cifar"]
+
+HOME = "https://www.cs.toronto.edu/~kriz"
+"""Where the archives come from, unless a mirror is named."""
+
+
+class _Archive(NamedTuple):
+    file: str
+    md5: str
+    members: tuple[str, ...]
+
+
+ARCHIVES = {
+    "cifar10": _Archive(
+        "cifar-10-python.tar.gz",
+        "c58f30108f718f92721af3b95e74349a",
+        ("batches.meta", *(f"data_batch_{number}" for number in range(1, 6)), "test_batch"),
+    ),
+    "cifar100": _Archive(
+        "cifar-100-python.tar.gz", "eb9058c3a382ffc7106e4002c42a8d85", ("meta", "train", "test")
+    ),
+}
+
+
+def fetch_cifar(
+    name: str,
+    folder: Path,
+    *,
+    mirror: str | None = None,
+    md5: str | None = None,
+    on_progress: Progress | None = None,
+) -> Path:
+    """See to it that `folder` holds the files of `cifar10` or `cifar100`, and return it.
+
+    Args:
+        name: which of the two.
+        folder: where to; it is made. What is there already is not downloaded again.
+        mirror: an address or a local folder that holds the archive, or the archive itself; its
+            home in Toronto, if left out.
+        md5: the archive's checksum, where it is not the official one.
+        on_progress: called with the archive's name and with bytes.
+    """
+    archive = pick(ARCHIVES, name, "archive")
+    folder.mkdir(parents=True, exist_ok=True)
+    inner = folder / CIFAR_FOLDERS[name]
+    if all((inner / file).is_file() for file in archive.members):
+        return folder  # which need not be writable
+    with alone(folder):
+        if inner.is_dir():
+            missing = [file for file in archive.members if not (inner / file).is_file()]
+            if missing:
+                raise MentorNetError(
+                    f"{inner} lacks {', '.join(missing)}; remove it to have it downloaded anew"
+                )
+            return folder
+        target = folder / archive.file
+        was_there = target.exists()
+        address = _address(archive, mirror)
+        download(address, target, md5=md5 or archive.md5, on_progress=on_progress)
+        _unpack(target, inner, archive.members)
+        if not was_there:
+            target.unlink()
+    return folder
+
+
+def _address(archive: _Archive, mirror: str | None) -> str:
+    """Where the archive is: in the mirror, or the mirror itself."""
+    base = (mirror or HOME).rstrip("/")
+    if base.endswith((".tar.gz", ".tgz")) or (not is_address(base) and local_path(base).is_file()):
+        return base
+    return f"{base}/{archive.file}"
+
+
+def _unpack(archive: Path, inner: Path, members: tuple[str, ...]) -> None:
+    """Copy the expected members, and only them, out of the archive; all of them or none.
+
+    Not `extractall`: no name, link or mode that the archive states ever reaches the disk.
+    """
+    temporary = inner.with_name(f".{inner.name}.{secrets.token_hex(8)}")
+    temporary.mkdir()
+    wanted = {f"{inner.name}/{name}": name for name in members}
+    try:
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                name = wanted.get(member.name.removeprefix("./"))
+                content = tar.extractfile(member) if name and member.isreg() else None
+                if name and content:
+                    with content, (temporary / name).open("xb") as file:
+                        shutil.copyfileobj(content, file)
+        missing = [name for name in members if not (temporary / name).is_file()]
+        if missing:
+            raise MentorNetError(f"{archive} lacks {', '.join(missing)}")
+        temporary.rename(inner)
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        raise MentorNetError(f"{archive} cannot be unpacked: {error}") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

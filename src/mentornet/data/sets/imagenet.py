@@ -1,0 +1,152 @@
+"""ImageNet ILSVRC12 from the folders that people have it in."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from mentornet.data.files.image_folder import named_as_image
+from mentornet.data.progress import Progress
+from mentornet.data.samples import Samples, Splits
+from mentornet.data.stream.streamed import SIDE, LooseFiles
+from mentornet.errors import MentorNetError
+
+__all__ = ["imagenet_validation", "load_imagenet"]
+
+_BELOW = "ILSVRC/Data/CLS-LOC"  # in the archive of Kaggle
+_LISTS = ("LOC_val_solution.csv", "val.txt", "ILSVRC2012_val.txt")
+
+
+def load_imagenet(folder: Path, *, side: int = SIDE, on_progress: Progress | None = None) -> Splits:
+    """The training and validation images, left in their files; the latter are what is judged on.
+
+    `train/` has a folder for each class, called by its WordNet id, as in `n01440764`. `val/` has
+    such folders too, or all 50,000 images side by side and a list of their classes beside or above
+    it: `LOC_val_solution.csv` of Kaggle, or `val.txt` with a file name and a class number in each
+    line. Kaggle's `ILSVRC/Data/CLS-LOC/` is found by itself.
+
+    Args:
+        folder: that holds `train/` and `val/`.
+        side: height and width of the views.
+        on_progress: called after each class.
+    """
+    home = _home(folder)
+    classes = _class_folders(home / "train")
+    if len(classes) < 2:
+        raise MentorNetError(
+            f"{home / 'train'} must have a folder for each class, as n01440764; found "
+            f"{', '.join(classes) or 'none'}"
+        )
+    names, labels = _listed(home, "train", classes, on_progress)
+    train = Samples(
+        LooseFiles(home, names, side), torch.tensor(labels), tuple(classes), paths=tuple(names)
+    )
+    return Splits(train, imagenet_validation(folder, classes, side=side))
+
+
+def imagenet_validation(folder: Path, classes: Sequence[str], *, side: int = SIDE) -> Samples:
+    """The validation images of these classes.
+
+    Args:
+        folder: of ImageNet, as `load_imagenet` takes it.
+        classes: WordNet ids; images of others are passed over.
+        side: height and width of the views.
+    """
+    home = _home(folder)
+    if not (home / "val").is_dir():
+        raise MentorNetError(f"{home} has no folder val, where ImageNet's validation images are")
+    numbers = {name: number for number, name in enumerate(classes)}
+    if found := [name for name in _class_folders(home / "val") if name in numbers]:
+        names, places = _listed(home, "val", found, None)
+        labels = [numbers[found[place]] for place in places]
+    else:
+        rows = _val_list(folder, home)
+        chosen = [(f"val/{name}", numbers[wanted]) for name, wanted in rows if wanted in numbers]
+        names, labels = [name for name, _ in chosen], [label for _, label in chosen]
+    if not names:
+        raise MentorNetError(f"{home / 'val'} has no images of the {len(classes)} classes")
+    pixels = LooseFiles(home, names, side)
+    return Samples(pixels, torch.tensor(labels), tuple(classes), paths=tuple(names))
+
+
+def _home(folder: Path) -> Path:
+    folder = folder.expanduser()
+    if not folder.is_dir():
+        raise MentorNetError(f"{folder} is not a folder, so ImageNet is not in it")
+    for home in (folder, folder / _BELOW, folder / "Data" / "CLS-LOC"):
+        if (home / "train").is_dir() or (home / "val").is_dir():
+            return home.absolute()
+    raise MentorNetError(f"{folder} holds neither train nor val, nor {_BELOW} as Kaggle has it")
+
+
+def _class_folders(folder: Path) -> list[str]:
+    if not folder.is_dir():
+        raise MentorNetError(f"{folder} is missing; ImageNet's training images are in train")
+    return sorted(
+        entry.name for entry in os.scandir(folder)
+        if entry.is_dir() and not entry.name.startswith(".")
+    )  # fmt: skip
+
+
+def _listed(
+    home: Path, part: str, classes: Sequence[str], on_progress: Progress | None
+) -> tuple[list[str], list[int]]:
+    """The images of these class folders, and which of them each is in."""
+    names: list[str] = []
+    labels: list[int] = []
+    for label, name in enumerate(classes):
+        found = sorted(
+            entry.name for entry in os.scandir(home / part / name) if named_as_image(entry.name)
+        )
+        if not found:
+            raise MentorNetError(f"the class folder {home / part / name} holds no images")
+        names += [f"{part}/{name}/{file}" for file in found]
+        labels += [label] * len(found)
+        if on_progress is not None:
+            on_progress("listing classes", label + 1, len(classes))
+    return names, labels
+
+
+def _val_list(folder: Path, home: Path) -> list[tuple[str, str]]:
+    """File names and WordNet ids of validation images that lie side by side."""
+    for place in (home, home / "val", folder.expanduser()):
+        for name in _LISTS:
+            path = place / name
+            if path.is_file():
+                return _kaggle(path) if path.suffix == ".csv" else _numbered(path, home / "train")
+    raise MentorNetError(
+        f"{home / 'val'} has no class folders, and none of {', '.join(_LISTS)} is there to say "
+        "which class each image is of"
+    )
+
+
+def _kaggle(path: Path) -> list[tuple[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        if not {"ImageId", "PredictionString"} <= set(rows.fieldnames or ()):
+            raise MentorNetError(f"{path} must have the columns ImageId and PredictionString")
+        return [
+            (f"{row['ImageId']}.JPEG", (row["PredictionString"] or "?").split(" ")[0])
+            for row in rows
+        ]
+
+
+def _numbered(path: Path, train: Path) -> list[tuple[str, str]]:
+    """Its numbers count the class folders of all training images, in the order of their names."""
+    classes = _class_folders(train)
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        name, _, label = line.strip().rpartition(" ")
+        if not name or not label.isdecimal():
+            raise MentorNetError(f"{path}:{number} must be a file name and a class number")
+        if int(label) >= len(classes):
+            raise MentorNetError(
+                f"{path}:{number} is of class {label}, but {train} has {len(classes)} class "
+                "folders, and its numbers count them: is a part missing?"
+            )
+        found.append((name, classes[int(label)]))
+    return found

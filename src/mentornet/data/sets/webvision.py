@@ -1,0 +1,179 @@
+"""WebVision 1.0 (Li et al. 2017) from its official folders and file lists.
+
+info/synsets.txt                 1,000 lines: WordNet id, name
+info/queries_synsets_map.txt     query number, class number from 1
+info/train_filelist_google.txt   google/q0001/….jpg 0
+info/train_filelist_flickr.txt   flickr/q0001/….jpg 0
+info/val_filelist.txt            val000001.jpg 0
+google/, flickr/, val_images_256/
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from mentornet.data.progress import Progress
+from mentornet.data.samples import Samples, Splits
+from mentornet.data.sets.imagenet import imagenet_validation
+from mentornet.data.stream.streamed import SIDE, LooseFiles
+from mentornet.errors import MentorNetError
+
+__all__ = ["MINI", "load_webvision"]
+
+MINI = 50
+"""How many classes the small subset has, of Google's part only (§5.3)."""
+
+_TRIED = 200  # files of a list that are looked for before work starts
+
+
+class _Line(NamedTuple):
+    name: str
+    label: int
+    number: int
+
+
+def load_webvision(
+    folder: Path,
+    *,
+    mini: bool = False,
+    imagenet: Path | None = None,
+    side: int = SIDE,
+    on_progress: Progress | None = None,
+) -> Splits:
+    """The images with the labels of the queries that found them, left in their files.
+
+    They are judged on WebVision's validation images, and on ImageNet's where they are given. A
+    training label that is not the class of its query, by the query map, is an error.
+
+    Args:
+        folder: that holds `info/`.
+        mini: only Google's images of the first 50 classes.
+        imagenet: folder of ImageNet.
+        side: height and width of the views.
+        on_progress: called after each list.
+    """
+    folder = folder.expanduser().absolute()
+    info = folder / "info"
+    if not info.is_dir():
+        raise MentorNetError(f"{folder} has no folder info, where WebVision's file lists are")
+    every = _synsets(info / "synsets.txt")
+    classes = every[:MINI] if mini else every
+    parts = ("google",) if mini else ("google", "flickr")
+    query_class = _queries(info / "queries_synsets_map.txt", len(every))
+    names: list[str] = []
+    labels: list[int] = []
+    for place, part in enumerate(parts):
+        path = info / f"train_filelist_{part}.txt"
+        lines = _lines(path, len(every))
+        home = _home(folder, [part, ""], path, lines)
+        for line in lines:
+            if query_class:
+                _check_query(path, line, query_class)
+            if line.label < len(classes):
+                names.append(f"{home}{line.name}")
+                labels.append(line.label)
+        if on_progress is not None:
+            on_progress("reading lists", place + 1, len(parts))
+    train = _images(folder, names, labels, classes, side)
+    missing = sorted(set(range(len(classes))) - set(labels))
+    if missing:
+        raise MentorNetError(f"{info} lists no training images of class {classes[missing[0]]}")
+    path = info / "val_filelist.txt"
+    lines = _lines(path, len(every))
+    home = _home(folder, ["val_images_256", "val_images", "val", ""], path, lines)
+    judged = [line for line in lines if line.label < len(classes)]
+    test = _images(
+        folder, [f"{home}{line.name}" for line in judged], [line.label for line in judged],
+        classes, side,
+    )  # fmt: skip
+    further = {}
+    if imagenet is not None:
+        further["imagenet"] = imagenet_validation(imagenet, classes, side=side)
+    return Splits(train, test, further=further)
+
+
+def _images(
+    folder: Path, names: list[str], labels: list[int], classes: tuple[str, ...], side: int
+) -> Samples:
+    pixels = LooseFiles(folder, names, side)
+    return Samples(pixels, torch.tensor(labels), classes, paths=pixels.names)
+
+
+def _synsets(path: Path) -> tuple[str, ...]:
+    classes = tuple(line.split(" ")[0] for line in _text(path) if line.strip())
+    if len(classes) < 2 or len(set(classes)) < len(classes):
+        raise MentorNetError(f"{path} must name each class once, one a line")
+    return classes
+
+
+def _queries(path: Path, classes: int) -> dict[int, int]:
+    """The class of each query; nothing where the map is not there."""
+    if not path.is_file():
+        return {}
+    found = {}
+    for number, line in enumerate(_text(path), 1):
+        words = line.split()
+        if len(words) != 2 or not all(word.isdecimal() for word in words):
+            raise MentorNetError(f"{path}:{number} must be a query and a class number: {line!r}")
+        query, label = int(words[0]), int(words[1]) - 1
+        if not 0 <= label < classes:
+            raise MentorNetError(f"{path}:{number}: classes are 1–{classes}, got {words[1]}")
+        found[query] = label
+    return found
+
+
+def _lines(path: Path, classes: int) -> list[_Line]:
+    found = []
+    for number, text in enumerate(_text(path), 1):
+        if not text.strip():
+            continue
+        name, _, label = text.strip().rpartition(" ")
+        if not name or not label.isdecimal():
+            raise MentorNetError(f"{path}:{number} must be a file and a class number: {text!r}")
+        if int(label) >= classes:
+            raise MentorNetError(f"{path}:{number}: classes are 0–{classes - 1}, got {label}")
+        if name.startswith("/") or ".." in name.split("/"):
+            raise MentorNetError(f"{path}:{number} leads out of the folder: {name!r}")
+        found.append(_Line(name, int(label), number))
+    if not found:
+        raise MentorNetError(f"{path} lists no images")
+    return found
+
+
+def _home(folder: Path, places: list[str], path: Path, lines: list[_Line]) -> str:
+    """Where the names of a list start from; some are looked for, the others when they are read."""
+    prefixes = [f"{place}/" if place else "" for place in places]
+    tried = lines[:: max(1, len(lines) // _TRIED)]
+    for prefix in prefixes:
+        if (folder / f"{prefix}{tried[0].name}").is_file():
+            break
+    for line in tried:
+        if not (folder / f"{prefix}{line.name}").is_file():
+            raise MentorNetError(
+                f"{path}:{line.number} names {line.name}, and there is no such file in "
+                f"{' or '.join(str(folder / place) for place in places)}"
+            )
+    return prefix
+
+
+def _check_query(path: Path, line: _Line, query_class: dict[int, int]) -> None:
+    match = re.search(r"(?:^|/)q(\d+)/", line.name)
+    known = None if match is None else query_class.get(int(match[1]))
+    if known is not None and known != line.label:
+        raise MentorNetError(
+            f"{path}:{line.number}: {line.name} was found by a query of class {known}, but its "
+            f"label is {line.label}; do the lists belong together?"
+        )
+
+
+def _text(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise MentorNetError(f"{path} is missing") from None
+    except UnicodeDecodeError:
+        raise MentorNetError(f"{path} is not UTF-8") from None

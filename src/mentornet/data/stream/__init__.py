@@ -1,0 +1,1 @@
+"""Data that stays in its files until a step needs it: shards, views, worker processes."""

@@ -1,0 +1,138 @@
+"""Worker processes that read and decode views ahead of the student."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from mentornet.data.files.decode import UnreadableImage, quiet
+from mentornet.data.stream.streamed import Place, read_place
+from mentornet.data.stream.views import view
+from mentornet.errors import MentorNetError
+from mentornet.locking import let_go
+from mentornet.randomness import generator
+
+__all__ = ["Fetcher", "Wanted", "default_workers"]
+
+_AHEAD = 4  # batches that each worker has ready
+_GREY = 127  # of a view that nobody can read
+
+
+class Wanted(NamedTuple):
+    """A batch of views that is asked for.
+
+    Attributes:
+        places: of the B images.
+        side: height and width of the views.
+        draws: `(B, VIEW_DRAWS)` for random views; None for the middle of each.
+    """
+
+    places: list[Place]
+    side: int
+    draws: Tensor | None = None
+
+
+class _Fetched(NamedTuple):
+    pixels: Tensor
+    bad: list[tuple[str, str]]
+
+
+def default_workers() -> int:
+    """A worker for each core that this process may count on, but one, and 8 at most."""
+    processes = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
+    return min(8, max(1, len(allowed(0)) // processes - 1))
+
+
+class Fetcher:
+    """Views as they are wanted, in order, read ahead by worker processes.
+
+    The workers know nothing but what each request tells them, so they cost no memory, and their
+    number changes nothing of what comes back.
+
+    Args:
+        workers: how many; 0 to decode in this process.
+        skip_bad: whether an image that cannot be read becomes a grey one, and is told of in
+            `bad`; if not, it is an error.
+    """
+
+    def __init__(self, workers: int, *, skip_bad: bool = False) -> None:
+        self.skip_bad = skip_bad
+        self.bad: dict[str, str] = {}
+        """Samples that could not be read, and why."""
+        self._queue = _Queue()
+        ahead: dict[str, Any] = {"prefetch_factor": _AHEAD} if workers else {}
+        self._loader = DataLoader(
+            _Decoder(), sampler=self._queue, batch_size=None, num_workers=workers,
+            collate_fn=_as_it_is, persistent_workers=workers > 0, generator=generator(0),
+            worker_init_fn=_in_worker, pin_memory=torch.cuda.is_available(), **ahead,
+        )  # fmt: skip
+
+    def fetch(self, wanted: Iterable[Wanted]) -> Iterator[Tensor]:
+        """Each batch as uint8 `(B, 3, side, side)`, in the order that suits convolutions."""
+        self._queue.wanted = wanted
+        for fetched in self._alive():
+            for name, reason in fetched.bad:
+                if not self.skip_bad:
+                    raise UnreadableImage(name, f"{reason}; --skip-bad continues with a grey one")
+                self.bad[name] = reason
+            yield fetched.pixels
+
+    def _alive(self) -> Iterator[_Fetched]:
+        """What the workers give; one that was killed is an error of ours, in words."""
+        source = iter(self._loader)
+        while True:
+            try:
+                yield next(source)
+            except StopIteration:  # noqa: PERF203 - one batch is worth a try
+                return
+            except RuntimeError as error:
+                if "worker" not in str(error):
+                    raise
+                raise MentorNetError(
+                    f"a process that decodes images has died ({error}); if memory ran out, try "
+                    "fewer --workers or a smaller --batch-size"
+                ) from None
+
+
+@dataclass
+class _Queue:
+    """What the loader takes for its sampler."""
+
+    wanted: Iterable[Wanted] = ()
+
+    def __iter__(self) -> Iterator[Wanted]:
+        return iter(self.wanted)
+
+
+class _Decoder(Dataset[_Fetched]):
+    """What runs in the workers: a request in, views out. Errors come back as data."""
+
+    def __getitem__(self, wanted: Any) -> _Fetched:
+        places, side, draws = wanted
+        views = np.full((len(places), side, side, 3), _GREY, np.uint8)
+        bad = []
+        chosen = [None] * len(places) if draws is None else draws.numpy()
+        with quiet():
+            for number, (place, draw) in enumerate(zip(places, chosen, strict=True)):
+                try:
+                    views[number] = view(read_place(place), side, draw)
+                except UnreadableImage as error:  # noqa: PERF203 - that is what it is for
+                    bad.append((error.name, error.reason))
+        return _Fetched(torch.from_numpy(views).permute(0, 3, 1, 2), bad)
+
+
+def _in_worker(number: int) -> None:
+    del number
+    let_go()
+
+
+def _as_it_is(fetched: Any) -> Any:
+    return fetched

@@ -1,0 +1,290 @@
+"""Packing a dataset into shards: resumable, every image decoded once, every shard read back."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import secrets
+import tarfile
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+import numpy as np
+from torch import Tensor
+
+from mentornet.data.files.decode import Packed, UnreadableImage, opened, quiet
+from mentornet.data.files.image_folder import SUFFIXES
+from mentornet.data.files.reading import WORKERS
+from mentornet.data.progress import Progress
+from mentornet.data.samples import Samples, Splits
+from mentornet.data.stream.shards import FORMAT, INDEX, PLAN
+from mentornet.data.stream.streamed import Place, Streamed, read_place
+from mentornet.data.stream.tar_scan import Member, scan
+from mentornet.errors import MentorNetError
+from mentornet.files import read_json, write_bytes, write_json
+
+__all__ = ["PER_SHARD", "Packing", "pack"]
+
+PER_SHARD = 1_000
+"""Samples a shard; of ImageNet about 110 MB."""
+
+
+class Packing(NamedTuple):
+    """What came of it: shards, samples, bytes, and images that were left out."""
+
+    shards: int
+    samples: int
+    size: int
+    skipped: tuple[str, ...]
+
+
+def pack(
+    splits: Splits,
+    folder: Path,
+    *,
+    source: str,
+    per_shard: int = PER_SHARD,
+    skip_bad: bool = False,
+    on_progress: Progress | None = None,
+) -> Packing:
+    """Write all parts of a dataset to `folder`, and read them back.
+
+    Samples in files are copied byte for byte, images in memory become PNG. A shard has its name
+    only when it is whole, so after an interruption the same call goes on with the next one.
+
+    Args:
+        splits: the dataset.
+        folder: new, or begun by the same call before.
+        source: what the user called it; kept for whoever finds the shards.
+        per_shard: samples in each.
+        skip_bad: leave out images that cannot be decoded; their numbers stay free.
+        on_progress: called after each sample.
+    """
+    if per_shard < 1:
+        raise MentorNetError(f"per-shard must be ≥ 1, got {per_shard}")
+    parts = _parts(splits)
+    plan = _plan(parts, source, per_shard)
+    _begin(folder, plan)
+    chunks = [
+        (part, start) for part, images in parts.items()
+        for start in range(0, len(images), per_shard)
+    ]  # fmt: skip
+    total, done = sum(map(len, parts.values())), 0
+    columns: dict[str, list[Any]] = {
+        name: []
+        for name in ("part", "shard", "offset", "size", "given_label", "true_label", "path")
+    }
+    names: list[str] = []
+    hashes: dict[str, str] = {}
+    skipped: list[str] = []
+    for number, (part, start) in enumerate(chunks):
+        images = parts[part]
+        name = f"{part}-{start // per_shard:06d}.tar"
+        path = folder / name
+        indices = range(start, min(start + per_shard, len(images)))
+        fresh = not path.exists()
+        left_out = _write(path, images, indices, skip_bad) if fresh else []
+        found = {int(member.key): member for member in scan(path)}
+        if fresh and len(found) + len(left_out) < len(indices):
+            raise MentorNetError(f"{path} does not hold what was written to it; is the disk full?")
+        if not fresh:
+            _check_content(path, images, found)
+        skipped += [_name(images, index) for index in indices if index not in found]
+        for index in indices:
+            if index in found:
+                _add(columns, part, number, found[index], images, index)
+        names.append(name)
+        hashes[name] = _digest(path)
+        done += len(indices)
+        if on_progress is not None:
+            on_progress("packing", done, total)
+    _write_index(folder / INDEX, columns)
+    write_json(folder / PLAN, plan | {"shards": names, "sha256": hashes, "skipped": skipped})
+    size = sum((folder / name).stat().st_size for name in names)
+    return Packing(len(names), len(columns["part"]), size, tuple(skipped))
+
+
+def _parts(splits: Splits) -> dict[str, Samples]:
+    parts = {"train": splits.train, "test": splits.test}
+    if splits.validation is not None:
+        parts["validation"] = splits.validation
+    return parts | dict(splits.further)
+
+
+def _plan(parts: dict[str, Samples], source: str, per_shard: int) -> dict[str, Any]:
+    train = parts["train"]
+    digest = hashlib.sha256(b"".join(images.fingerprint() for images in parts.values()))
+    return {
+        "format": FORMAT,
+        "source": source,
+        "per_shard": per_shard,
+        "streamed": train.streamed,
+        "shape": list(train.shape),
+        "counts": {part: len(images) for part, images in parts.items()},
+        "digest": digest.hexdigest(),
+        "groups": None if train.groups is None else train.groups.tolist(),
+        "classes": list(train.classes),
+    }
+
+
+def _begin(folder: Path, plan: dict[str, Any]) -> None:
+    """A folder of our own: new, or where the same packing was begun."""
+    path = folder / PLAN
+    if path.is_file():
+        begun = read_json(path)
+        for key in ("format", "per_shard", "digest"):
+            if begun.get(key) != plan[key]:
+                raise MentorNetError(
+                    f"{folder} holds shards of another packing: its {key} is {begun.get(key)!r}, "
+                    f"not {plan[key]!r}; choose another folder"
+                )
+        for left in folder.glob(".*.tar.*"):
+            left.unlink()
+    elif folder.exists() and any(folder.iterdir()):
+        raise MentorNetError(f"{folder} is not empty, and not of ours; choose another folder")
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(path, plan)
+
+
+def _check_content(path: Path, images: Samples, found: Mapping[int, Member]) -> None:
+    """A shard of an earlier call holds the images that it should, byte for byte."""
+    if not isinstance(images.source, Streamed):
+        return  # PNG: what it decodes to is compared when it is read
+    for index, member in found.items():
+        packed = read_place(Place(f"{path}", path.name, member.offset, member.size))
+        if packed.content != read_place(images.source.place(index)).content:
+            raise MentorNetError(
+                f"{path} is damaged: {_name(images, index)} is not what it was; remove the shard, "
+                "and the same command packs it again"
+            )
+
+
+def _write(path: Path, images: Samples, indices: range, skip_bad: bool) -> list[int]:
+    """One shard under another name first, a whole one or none; returns what was left out."""
+    written = []
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        with temporary.open("xb") as file:
+            with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+                for index, content, suffix in _contents(images, indices, skip_bad):
+                    written.append(index)
+                    _put(archive, f"{index:09d}.{suffix}", content)
+                    label = int(images.given_label[index])
+                    _put(archive, f"{index:09d}.cls", f"{label}".encode())
+                    about = json.dumps(_about(images, index), ensure_ascii=False)
+                    _put(archive, f"{index:09d}.json", about.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return [index for index in indices if index not in set(written)]
+
+
+def _contents(images: Samples, indices: range, skip_bad: bool) -> Iterator[tuple[int, bytes, str]]:
+    """The bytes of each image that can be decoded, and its suffix."""
+    pixels = images.source
+    read: Callable[[int], tuple[bytes, str] | UnreadableImage]
+    if isinstance(pixels, Streamed):
+        streamed = pixels
+
+        def read(index: int) -> tuple[bytes, str] | UnreadableImage:
+            try:
+                return _checked(read_place(streamed.place(index)), _name(images, index))
+            except UnreadableImage as error:
+                return error
+    else:
+        held = pixels
+
+        def read(index: int) -> tuple[bytes, str] | UnreadableImage:
+            return _png(held[index]), "png"
+
+    with quiet(), ThreadPoolExecutor(WORKERS) as pool:
+        for index, found in zip(indices, pool.map(read, indices), strict=True):
+            if not isinstance(found, UnreadableImage):
+                yield (index, *found)
+            elif not skip_bad:
+                hint = f"{found.reason}; --skip-bad leaves it out"
+                raise UnreadableImage(found.name, hint) from None
+
+
+def _checked(packed: Packed, name: str) -> tuple[bytes, str]:
+    """The bytes of an image that Pillow can decode, and the suffix of its format."""
+    with opened(packed) as image:
+        image.load()
+        kind = (image.format or "").lower()
+    known = PurePosixPath(name).suffix.lower()
+    if known in SUFFIXES:
+        return packed.content, known.removeprefix(".")
+    return packed.content, {"jpeg": "jpg", "jpeg2000": "jp2"}.get(kind, kind)
+
+
+def _png(pixels: Tensor) -> bytes:
+    from PIL import Image
+
+    content = io.BytesIO()
+    array = pixels.permute(1, 2, 0).squeeze(2).contiguous().numpy()
+    Image.fromarray(array).save(content, "PNG")
+    return content.getvalue()
+
+
+def _about(images: Samples, index: int) -> dict[str, Any]:
+    about: dict[str, Any] = {"given_label": int(images.given_label[index])}
+    if images.true_label is not None:
+        about["true_label"] = int(images.true_label[index])
+    if images.paths is not None:
+        about["path"] = images.paths[index]
+    return about
+
+
+def _put(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    archive.addfile(member, io.BytesIO(content))
+
+
+def _name(images: Samples, index: int) -> str:
+    return f"image {index}" if images.paths is None else images.paths[index]
+
+
+def _add(
+    columns: dict[str, list[Any]], part: str, shard: int, member: Any, images: Samples, index: int
+) -> None:
+    """A row of the table, once the shard is seen to say what it should."""
+    about = _about(images, index)
+    if any(member.about.get(key) != value for key, value in about.items()):
+        raise MentorNetError(f"sample {member.key} of shard {shard} was packed from other data")
+    for name, value in (
+        ("part", part), ("shard", shard), ("offset", member.offset), ("size", member.size),
+        ("given_label", about["given_label"]), ("true_label", about.get("true_label", -1)),
+        ("path", about.get("path")),
+    ):  # fmt: skip
+        columns[name].append(value)
+
+
+def _digest(path: Path) -> str:
+    content = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            content.update(block)
+    return content.hexdigest()
+
+
+def _write_index(path: Path, columns: dict[str, list[Any]]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = {"part": None, "path": None}
+    table = {
+        name: values if name in kinds else np.array(values, np.int64)
+        for name, values in columns.items()
+    }
+    buffer = pa.BufferOutputStream()
+    pq.write_table(pa.table(table), buffer, compression="zstd")
+    write_bytes(path, buffer.getvalue().to_pybytes())

@@ -1,0 +1,150 @@
+"""How many labels are wrong, estimated from the losses while the student trains.
+
+The losses of a batch come from two kinds of samples, f = (1 − ε) f_right + ε f_wrong, and ε is
+wanted. Where the student's probabilities are known, so is f_wrong: it is what the loss would be on
+a class that the student does not predict. Where only losses are known, f is taken to be two bells.
+
+Both count right labels in that the student could not learn, which are many where it knows little.
+Where every sample was followed, only those need be asked on which the student is of one mind.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.records import Steady
+from mentornet.weighting.loss_histogram import BINS, LossHistogram
+from mentornet.weighting.two_bells import TwoBells
+
+__all__ = ["NoiseEstimate", "NoiseRate"]
+
+_ANY_CLASS = (
+    "a wrong label is any other class with equal chance, and the student does not know it by heart"
+)
+_SHARES = (0.9, 0.75, 0.5)  # of ℓ_wrong lie beyond the places where tails are compared
+_UNSURE = (0.2, 0.02)  # to either side: a share of the rate, and so much in any case
+_ENOUGH = 0.1  # of the samples, on which the student must be of one mind to be asked
+_OF_ONE_MIND = (
+    "the student is right where it always says the same, and knows no wrong label by heart"
+)
+_TWO_BELLS = "the losses of right and of wrong labels are two normal distributions"
+
+
+@dataclass(frozen=True)
+class NoiseEstimate:
+    """The estimated share of wrong labels.
+
+    Attributes:
+        rate: ε, in [0, 1].
+        low: the lower end of what is plausible.
+        high: the upper end.
+        assumes: what must hold for it to mean anything.
+    """
+
+    rate: float
+    low: float
+    high: float
+    assumes: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rate:.0%} of the labels look wrong ({self.low:.0%} to {self.high:.0%}), "
+            f"if {self.assumes}"
+        )
+
+
+class NoiseRate(nn.Module):
+    """ε = P(ℓ > m) / P(ℓ_wrong > m), averaged over a while; or the larger of two bells.
+
+    Right labels have small losses once the student has learned a little, so beyond a suitable m
+    there are nearly only wrong ones. Where m is exceeded by nine tenths of ℓ_wrong, few wrong
+    labels are missed: that is `rate`. Where it is exceeded by three quarters, fewer right
+    labels of a student that knows little are counted in: that is `cautious`, to act on. Where it
+    is exceeded by half, there are hardly any right ones left: that is `sure`.
+
+    Args:
+        while_: steps that ε is averaged over, about.
+        decay: by which older batches count less in the distributions.
+    """
+
+    average: Tensor
+    knows_wrong: Tensor
+
+    def __init__(self, while_: float = 100.0, decay: float = 0.98) -> None:
+        super().__init__()
+        self.smooth = 1 / max(while_, 1.0)
+        self.given = LossHistogram(decay=decay)
+        self.wrong = LossHistogram(decay=decay)
+        self.bells = TwoBells(self.given.edges)
+        self.register_buffer("average", torch.zeros(len(_SHARES)))
+        self.register_buffer("knows_wrong", torch.tensor(False))
+
+    @property
+    def rate(self) -> Tensor:
+        """ε, a scalar in [0, 1]."""
+        return self.average[0]
+
+    @property
+    def cautious(self) -> Tensor:
+        """ε as it is safe to act on while the student still knows little."""
+        return self.average[1]
+
+    @property
+    def sure(self) -> Tensor:
+        """ε as far as it is beyond doubt."""
+        return self.average[2]
+
+    @torch.no_grad()
+    def update(self, losses: Tensor, wrong: Tensor | None, *, settled: Tensor) -> None:
+        """Take in a batch.
+
+        Args:
+            losses: ℓ on the given labels, `(B,)`; NaN does not count.
+            wrong: ℓ on labels that are surely wrong, `(B,)`, or None if nobody knows.
+            settled: whether the student has learned enough, a boolean scalar; before, there
+                is nothing worth averaging.
+        """
+        self.given.update(losses)
+        if wrong is None:
+            now = self.bells.update(self.given.shares()[0]).expand(len(_SHARES))
+        else:
+            self.wrong.update(wrong)
+            self.knows_wrong = torch.ones_like(self.knows_wrong)
+            given, known = self.given.shares()[0], self.wrong.shares()[0]
+            now = torch.stack([_tail_ratio(given, known, share) for share in _SHARES])
+        moved = self.average + self.smooth * (now - self.average)
+        self.average = torch.where(settled, moved, now)
+
+    def estimate(self, steady: Steady | None = None) -> NoiseEstimate:
+        """What is known by now; on an accelerator this waits.
+
+        The interval is a fifth of the rate and two points to either side, and two standard errors
+        of as many samples as are remembered: labels that are learned by heart make the rate too
+        small, right ones that are hard to learn too large, and this covers the recorded runs.
+
+        Args:
+            steady: on which samples the student is of one mind, where that is known: if they are
+                a tenth of all, the rate is the share of them that it holds wrong.
+        """
+        rate, seen = self.rate.item(), self.given.counts.sum().item()
+        assumes = _ANY_CLASS if self.knows_wrong else _TWO_BELLS
+        if steady is not None and steady.share >= _ENOUGH:
+            rate, seen, assumes = steady.against, steady.count, _OF_ONE_MIND
+        if not seen:
+            return NoiseEstimate(0.0, 0.0, 1.0, assumes)
+        error = 2 * math.sqrt(max(rate * (1 - rate), 0.01) / seen)
+        unsure = _UNSURE[0] * rate + _UNSURE[1] + error
+        return NoiseEstimate(rate, max(0.0, rate - unsure), min(1.0, rate + unsure), assumes)
+
+
+def _tail_ratio(given: Tensor, wrong: Tensor, share: float) -> Tensor:
+    """P(ℓ > m) / P(ℓ_wrong > m) where about `share` of ℓ_wrong lies beyond m."""
+    beyond_given, beyond_wrong = (part.flip(0).cumsum(0).flip(0) for part in (given, wrong))
+    at = ((beyond_wrong >= share).sum() - 1).clamp(0, BINS - 1)
+    at = at.unsqueeze(0)
+    ratio = beyond_given.gather(0, at) / beyond_wrong.gather(0, at).clamp(min=1e-12)
+    return ratio[0].clamp(0, 1)

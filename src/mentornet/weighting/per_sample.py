@@ -1,0 +1,138 @@
+"""From what a user has to one loss a sample, `(B,)`.
+
+Shapes: B samples, K classes; images of labels are `(B, …)` with logits `(B, K, …)`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
+
+from mentornet.errors import MentorNetError
+from mentornet.precision import HALF
+from mentornet.records import margins_of
+from mentornet.weighting.checks import IGNORE
+from mentornet.weighting.draws import hashed_uniform
+
+__all__ = ["Judged", "judge", "one_each", "weighted_nll"]
+
+
+class Judged(NamedTuple):
+    """A batch as the student sees it.
+
+    Attributes:
+        log_p: log-probabilities, `(B, K)` or `(B, K, …)`, with gradient.
+        losses: ℓ, cross-entropy on the given label, `(B,)`, without gradient; NaN where the
+            logits are no numbers, and for an image that has no label at all.
+        wrong: what ℓ would be on a random class that is not predicted, `(B,)`; None for images
+            of labels.
+        predicted: the most probable class, `(B,)`; −1 where there is none.
+        margins: by how much the given label leads the others, `(B,)`; None like `wrong`.
+        unlabelled: which images have no label at all, `(B,)`; None where each sample has one.
+    """
+
+    log_p: Tensor
+    losses: Tensor
+    wrong: Tensor | None
+    predicted: Tensor
+    margins: Tensor | None = None
+    unlabelled: Tensor | None = None
+
+
+def judge(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor, first: int = 0) -> Judged:
+    """Losses and what else follows from logits; rows that are no numbers are made harmless.
+
+    Args:
+        logits: `(B, K)` or `(B, K, …)`.
+        labels: `(B,)` or `(B, …)`.
+        seed: of the draw of another class.
+        step: which step it is.
+        first: the place of the first sample in the batch of all processes.
+    """
+    precise = logits.float() if logits.dtype in HALF else logits
+    bad, beside = _bad(precise.detach(), labels)
+    harmless = precise.masked_fill(_rows(bad, precise), 0.0)
+    if beside is not None:
+        harmless = harmless.masked_fill(beside.unsqueeze(1), 0.0)
+    log_p = harmless.log_softmax(1)
+    known = log_p.detach()
+    losses = F.nll_loss(known, labels, reduction="none", ignore_index=IGNORE)
+    if losses.ndim > 1:
+        places = (labels != IGNORE).flatten(1).sum(1)
+        unlabelled = places == 0
+        losses = (losses.flatten(1).sum(1) / places).masked_fill(bad | unlabelled, torch.nan)
+        predicted = torch.full_like(labels.flatten(1)[:, 0], -1)
+        return Judged(log_p, losses, None, predicted, unlabelled=unlabelled)
+    likely = known.argmax(1)
+    wrong = _on_another_class(known, likely, seed, step, first).masked_fill(bad, torch.nan)
+    predicted = likely.masked_fill(bad, -1)
+    losses = losses.masked_fill(bad, torch.nan)
+    return Judged(log_p, losses, wrong, predicted, margins_of(known, labels))
+
+
+def weighted_nll(
+    log_p: Tensor, labels: Tensor, weights: Tensor, *, smoothing: float, class_weight: Tensor | None
+) -> Tensor:
+    """(1/B) Σ v ℓ from log-probabilities; for v = 1 it is `F.cross_entropy` bit for bit.
+
+    Multiplying the log-probabilities, not the losses, leaves the order of every sum as it is
+    there.
+    """
+    log_p = log_p * _rows(weights.detach().to(log_p.dtype), log_p)
+    loss = F.nll_loss(log_p, labels, class_weight, ignore_index=IGNORE)
+    if not smoothing:
+        return loss
+    counted = (labels != IGNORE).to(log_p.dtype)
+    share = counted
+    if class_weight is not None:
+        log_p = log_p * class_weight.view(1, -1, *[1] * (log_p.ndim - 2))
+        share = counted * class_weight[labels.clamp(min=0)]
+    smooth = -(log_p.sum(1) * counted).sum() / share.sum()
+    return (1 - smoothing) * loss + smoothing / log_p.shape[1] * smooth
+
+
+def one_each(losses: Tensor) -> Tensor:
+    """Losses of shape `(B, …)` as one a sample: the mean over all but the first axis."""
+    if not isinstance(losses, Tensor) or not losses.is_floating_point():
+        kind = losses.dtype if isinstance(losses, Tensor) else type(losses).__name__
+        raise MentorNetError(f"losses must be a tensor of floating point, got {kind}")
+    if losses.ndim == 0:
+        raise MentorNetError(
+            "losses must be one a sample, got a scalar; use reduction='none' in your loss"
+        )
+    if losses.numel() == 0:
+        raise MentorNetError(f"losses are empty, of shape {tuple(losses.shape)}")
+    return losses if losses.ndim == 1 else losses.flatten(1).mean(1)
+
+
+def _bad(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Rows `(B,)` whose loss is no number; −∞ on a class that is not the label is fine.
+
+    And in images of labels, the places `(B, …)` where that is so and there is no label.
+    """
+    largest = logits.amax(1)
+    place = labels.clamp(min=0).unsqueeze(1)
+    bad = ~(largest.isfinite() & logits.gather(1, place).squeeze(1).isfinite())
+    if bad.ndim == 1:
+        return bad, None
+    labelled = labels != IGNORE
+    return (bad & labelled).flatten(1).any(1), bad & ~labelled
+
+
+def _rows(values: Tensor, like: Tensor) -> Tensor:
+    """`(B,)` as `(B, 1, …)`."""
+    return values.view(-1, *[1] * (like.ndim - 1))
+
+
+def _on_another_class(
+    log_p: Tensor, predicted: Tensor, seed: int, step: Tensor, first: int
+) -> Tensor:
+    batch, classes = log_p.shape
+    rows = torch.arange(first, first + batch, device=log_p.device)
+    draws = hashed_uniform((seed + 1) % 2**63, step, rows)
+    shift = 1 + (draws * (classes - 1)).long().clamp(max=max(classes - 2, 0))
+    other = (predicted + shift) % classes
+    return -log_p.gather(1, other[:, None])[:, 0]

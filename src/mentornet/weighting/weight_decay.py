@@ -1,0 +1,180 @@
+"""θ_t = θ₀ · mean(v): weight decay that follows the weights of the batch (App. E)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.errors import MentorNetError
+
+if TYPE_CHECKING:
+    from mentornet.weighting.mentor_loss import MentorLoss
+
+__all__ = ["TALLY", "WeightDecay", "add_weight_decay", "scale_weight_decay"]
+
+TALLY = 2**30
+"""A criterion sums up mean(v) in whole units of 1/TALLY, so that no sum is ever rounded."""
+
+_MARK = "_mentornet_scales_decay"
+
+_ADDED = ("SGD", "Adam", "Adagrad", "Adadelta", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop")
+"""Optimisers of torch that add θ₀ w to the gradient, unless told to decay apart from it."""
+
+_APART = ("AdamW",)
+"""Those that shrink w by 1 − α θ₀, apart from the gradient."""
+
+
+@torch.no_grad()
+def add_weight_decay(parameters: Iterable[nn.Parameter], rate: float, weights: Tensor) -> None:
+    """Add θ₀ · mean(v) · w to the gradient of every parameter w.
+
+    A batch that is left out whole then moves the student not at all. The rate is a tensor that
+    no step has to wait for.
+
+    Args:
+        parameters: of the student, after the backward pass; the optimiser's own decay is 0.
+        rate: θ₀.
+        weights: v of the batch, `(B,)`.
+
+    >>> w = nn.Parameter(torch.tensor([2.0]))
+    >>> w.grad = torch.tensor([1.0])
+    >>> add_weight_decay([w], 0.5, torch.tensor([1.0, 0.0]))  # 1 + 0.5 · 0.5 · 2
+    >>> w.grad
+    tensor([1.5000])
+    """
+    scaled = weights.mean() * rate
+    for parameter, gradient in _with_gradient(parameters):
+        gradient.addcmul_(parameter, scaled.to(parameter.dtype))
+
+
+def scale_weight_decay(optimizer: torch.optim.Optimizer, criterion: MentorLoss) -> WeightDecay:
+    """Let the weight decay of `optimizer` follow the weights of `criterion` from now on.
+
+    Every `step` then decays by θ₀ · mean(v), v being the weights since the step before, so that
+    gradient accumulation counts them all. What the groups of the optimiser say, and so what a
+    scheduler or a checkpoint sees, stays θ₀. With torch's own optimisers no step waits for the
+    device; others are told a number, which does.
+
+    >>> import mentornet
+    >>> model = nn.Linear(4, 2)
+    >>> optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.01)
+    >>> criterion = mentornet.MentorLoss(total_steps=100)
+    >>> following = mentornet.scale_weight_decay(optimizer, criterion)
+    >>> following.remove()  # as before
+    """
+    return WeightDecay(optimizer, criterion)
+
+
+class WeightDecay:
+    """The hooks of `scale_weight_decay`, before and after each step of the optimiser."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, criterion: MentorLoss) -> None:
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            raise MentorNetError(
+                f"scale_weight_decay takes a torch optimizer, got {type(optimizer).__name__}"
+            )
+        if not any("weight_decay" in group for group in optimizer.param_groups):
+            raise MentorNetError(f"{type(optimizer).__name__} has no weight_decay to scale")
+        if getattr(optimizer, _MARK, False):
+            raise MentorNetError("the weight decay of this optimizer is scaled already")
+        setattr(optimizer, _MARK, True)
+        self.optimizer, self.criterion = optimizer, criterion
+        self._seen = criterion.tally
+        self._rates: list[Any] | None = None  # θ₀ of each group, while a step is under way
+        self._handles = [
+            optimizer.register_step_pre_hook(self._before),
+            optimizer.register_step_post_hook(self._after),
+        ]
+
+    def remove(self) -> None:
+        """Let the optimiser be as it was."""
+        self._restore()
+        setattr(self.optimizer, _MARK, False)
+        for handle in self._handles:
+            handle.remove()
+
+    def mean_weight(self) -> Tensor:
+        """The mean of v since this was last asked, a scalar; 1 if nothing was weighed."""
+        now = self.criterion.tally
+        total, calls = now - self._seen.to(now.device)
+        self._seen = now
+        return torch.where(calls > 0, total / TALLY / calls.clamp(min=1), 1.0).float()
+
+    def _before(
+        self, optimizer: torch.optim.Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+        self._restore()  # if the last step has failed half way
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")
+        if closure is None:
+            self._apply(optimizer)
+            return None
+
+        def then_apply() -> Any:  # the gradients are made in there
+            self._restore()
+            loss = closure()
+            self._apply(optimizer)
+            return loss
+
+        if len(args) > 1:
+            return (args[0], then_apply, *args[2:]), kwargs
+        return args, {**kwargs, "closure": then_apply}
+
+    def _apply(self, optimizer: torch.optim.Optimizer) -> None:
+        if self._rates is not None:  # in a step within a step, once is enough
+            return
+        mean = self.mean_weight()
+        self._rates = [group.get("weight_decay") for group in optimizer.param_groups]
+        for group, rate in zip(optimizer.param_groups, self._rates, strict=True):
+            if not rate:
+                continue
+            if _decays_apart(optimizer, group):
+                _shrink(group["params"], mean * rate * group["lr"])
+                group["weight_decay"] = 0.0
+            elif _adds_decay(optimizer):
+                sign = -1.0 if group.get("maximize") else 1.0
+                add_weight_decay(group["params"], sign * rate, mean)
+                group["weight_decay"] = 0.0
+            else:
+                group["weight_decay"] = rate * mean.item()
+
+    def _after(self, *_: Any) -> None:
+        self._restore()
+
+    def _restore(self) -> None:
+        """What the groups say is θ₀ again."""
+        if self._rates is not None:
+            for group, rate in zip(self.optimizer.param_groups, self._rates, strict=False):
+                if rate is not None:
+                    group["weight_decay"] = rate
+        self._rates = None
+
+
+def _known(optimizer: torch.optim.Optimizer, names: tuple[str, ...]) -> bool:
+    """Whether it is one of these of torch, and nobody else scales its gradients in the step."""
+    ours = (
+        type(optimizer).__module__.startswith("torch.optim") and type(optimizer).__name__ in names
+    )
+    scaled = any(getattr(optimizer, name, None) is not None for name in ("grad_scale", "found_inf"))
+    return ours and not scaled
+
+
+def _decays_apart(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> bool:
+    decoupled = bool(group.get("decoupled_weight_decay")) and _known(optimizer, _ADDED)
+    return decoupled or _known(optimizer, _APART)
+
+
+def _adds_decay(optimizer: torch.optim.Optimizer) -> bool:
+    return _known(optimizer, _ADDED)
+
+
+@torch.no_grad()
+def _shrink(parameters: Iterable[nn.Parameter], by: Tensor) -> None:
+    for parameter, _ in _with_gradient(parameters):
+        parameter.mul_(1 - by.to(parameter.dtype))
+
+
+def _with_gradient(parameters: Iterable[nn.Parameter]) -> Iterator[tuple[nn.Parameter, Tensor]]:
+    return ((part, part.grad) for part in parameters if part.grad is not None)

@@ -1,0 +1,52 @@
+"""A plain loop with `MentorLoss`, by one process or, under torchrun, with DDP by several.
+
+torchrun --nproc-per-node 2 -m tests.weighting.loops FILE
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from mentornet import MentorLoss, scale_weight_decay
+from mentornet.distributed import Processes
+from mentornet.randomness import generator, seeded
+
+COUNT, BATCH, STEPS = 96, 24, 60
+
+
+def loop() -> dict[str, Any]:
+    """60 steps on two clouds of points, a third of the labels wrong, a third of them verified."""
+    draw = generator(0)
+    truth = torch.randint(2, (COUNT,), generator=draw)
+    points = torch.randn(COUNT, 4, generator=draw) + 2.0 * truth[:, None]
+    wrong = torch.rand(COUNT, generator=draw) < 0.33
+    given = torch.where(wrong, 1 - truth, truth)
+    with seeded(1):
+        module = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 2))
+    processes = Processes.join()
+    student: nn.Module = module if processes.alone else DistributedDataParallel(module)
+    sgd = torch.optim.SGD(module.parameters(), lr=0.2, momentum=0.9, weight_decay=0.01)
+    criterion = MentorLoss(total_steps=STEPS, samples=COUNT, updates=(0.4, 0.7))
+    criterion.learn_from(torch.arange(0, COUNT, 3), ~wrong[::3])
+    scale_weight_decay(sgd, criterion)
+    for step in range(STEPS):
+        whole = torch.randperm(COUNT, generator=generator(2, step))[:BATCH]
+        index = whole[processes.share(BATCH)]
+        loss = criterion(student(points[index]), given[index], index=index)
+        sgd.zero_grad()
+        loss.backward()
+        sgd.step()
+    state = {name: part for name, part in criterion.state_dict().items() if torch.is_tensor(part)}
+    return {"student": module.state_dict(), "criterion": state, "notes": criterion.notes}
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    found = loop()
+    torch.save(found, f"{sys.argv[1]}-{Processes.here().rank}")
+    Processes.here().leave()
