@@ -20,7 +20,7 @@ from mentornet.config import (
 from mentornet.methods import make_method
 from mentornet.records import read_records
 from mentornet.training import Prepared, RunFolder, prepare
-from mentornet.training.pruning import unpruned
+
 from tests.data.layouts import jpeg, put
 
 METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
@@ -42,7 +42,7 @@ METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
     "elr": (),
     "co-teaching": (),
     "mentormix": (),
-    "cleanlab-prune": ("folds=2",),
+
     "verified": ("others=0.5",),
     "oracle": (),
 }
@@ -72,7 +72,7 @@ def small(method: str = "mentornet-pd", **changes: Any) -> TrainConfig:
         "noise": "uniform:0.4", "limit": 192, "student": "small-cnn", "width": 4, "epochs": 6,
         "batch_size": 32, "checkpoint_seconds": 0.0, "method": method,
         "set": METHOD_SETTINGS[method],
-        "clean_count": 60 if make_method(method).uses_verified else None, **changes,
+        "clean_count": 60 if make_method(method).needs.verdicts != "no" else None, **changes,
     }  # fmt: skip
     seed = settings.pop("seed", 0)
     groups: dict[str, Any] = {}
@@ -93,8 +93,7 @@ def small(method: str = "mentornet-pd", **changes: Any) -> TrainConfig:
 
 def prepared(method: str = "mentornet-pd", **changes: Any) -> Prepared:
     """What a trainer starts from."""
-    made = prepare(small(method, **changes))
-    return unpruned(made) if made.method.prunes_by else made
+    return prepare(small(method, **changes))
 
 
 def outcome(folder: Path) -> tuple[dict[str, Tensor], Any]:

@@ -145,9 +145,9 @@ def _noise_rate(
     in any way). Without them auto has estimated it.
     """
     drawn = prepared is not None and prepared.config.labels.clean_count is not None
-    if prepared is not None and drawn and prepared.verified is not None:
-        count = len(prepared.verified.index)
-        share = 1 - prepared.verified.is_correct.double().mean().item()
+    if prepared is not None and drawn and prepared.verdicts is not None:
+        count = len(prepared.verdicts.index)
+        share = 1 - prepared.verdicts.is_correct.double().mean().item()
         error = 2 * math.sqrt(max(share * (1 - share), 1 / count) / count)
         return share, (max(0.0, share - error), min(1.0, share + error))
     return (rows[-1].get("noise_rate") if rows else None), None

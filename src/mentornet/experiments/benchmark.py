@@ -192,7 +192,7 @@ def _other(name: str, config: TrainConfig, noise: float) -> Run:
     settings, candidates = _OTHERS[name]
     method = name.partition(" ")[0]
     labels = config.labels
-    if make_method(method).uses_verified and name != "mentor-bootstrap auto":
+    if make_method(method).needs.verdicts != "no" and name != "mentor-bootstrap auto":
         labels = replace(labels, clean_count=SMALL_VERIFIED)
     if method == "co-teaching":
         settings = (f"forget={0.9 * noise:g}",)

@@ -18,7 +18,6 @@ from mentornet.experiments.work import trial_config
 from mentornet.randomness import generator
 from mentornet.training import Trainer, prepare
 from mentornet.training.batches import steps_per_epoch
-from mentornet.training.pruning import unpruned
 
 __all__ = ["Clock"]
 
@@ -112,8 +111,6 @@ def _time_step(config: TrainConfig, batch: int) -> float:
         machine=replace(config.machine, channels_last="on"),
     )
     prepared = prepare(timed, splits=Splits(images, images))
-    if prepared.method.prunes_by:
-        prepared = unpruned(prepared)
     trainer = Trainer(prepared)
     trainer.student.train()
     seconds, threads = [], torch.get_num_threads()
@@ -127,6 +124,4 @@ def _time_step(config: TrainConfig, batch: int) -> float:
             seconds.append(time.perf_counter() - started)
     finally:
         torch.set_num_threads(threads)
-    method = prepared.method
-    before = method.prunes_in * max(0, method.prunes_by - 1)
-    return statistics.median(seconds[1:]) * (1 + before)
+    return statistics.median(seconds[1:])

@@ -141,7 +141,7 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
         """The mentor's figures beside the loss."""
         if "loss" in logs and self.criterion is not None:
-            figures = self.criterion.figures()
+            figures = self.criterion.metrics()
             logs = logs | {f"mentor_{name}": value for name, value in figures.items()}
         super().log(logs, *args, **kwargs)
 

@@ -65,7 +65,7 @@ class MentorCallback(Callback):  # type: ignore[misc]
         """Compare the steps, and take hold of the optimisers."""
         criterion = self._find(pl_module)
         batches, epochs = trainer.num_training_batches, trainer.max_epochs
-        said = criterion.spade.total_steps
+        said = criterion.total_steps
         if trainer.max_steps < 0 and epochs is not None and epochs > 0 and isinstance(batches, int):
             steps = batches * epochs
             if abs(said - steps) > 0.02 * steps:
@@ -100,7 +100,7 @@ class MentorCallback(Callback):  # type: ignore[misc]
         every = trainer.log_every_n_steps
         if every and self._batches % every == 0:
             criterion = self._find(pl_module)
-            figures = {f"{self.prefix}{name}": it for name, it in criterion.figures().items()}
+            figures = {f"{self.prefix}{name}": it for name, it in criterion.metrics().items()}
             pl_module.log_dict(figures, batch_size=1)
 
     @staticmethod

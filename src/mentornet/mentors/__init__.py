@@ -14,9 +14,9 @@ from mentornet.mentors.fitting import (
     error_of,
     fit,
     fit_curriculum,
-    fit_labels,
 )
 from mentornet.mentors.grid import FEATURES, dense_features, enumerate_features
+from mentornet.mentors.label_fit import fit_labels
 from mentornet.mentors.logistic import LogisticMentor
 from mentornet.mentors.mentor import Mentor, MentorConfig
 from mentornet.mentors.mlp import MLPConfig, MLPMentor

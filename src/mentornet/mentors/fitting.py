@@ -17,12 +17,12 @@ from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
 from mentornet.features import MentorFeatures
 from mentornet.mentors.mentor import Mentor
-from mentornet.mentors.objectives import Objective, binary, explicit, implicit
+from mentornet.mentors.objectives import Objective, explicit, implicit
 from mentornet.names import pick
 from mentornet.precision import full_precision
 from mentornet.randomness import generator
 
-__all__ = ["FitConfig", "FitRecord", "Lesson", "error_of", "fit", "fit_curriculum", "fit_labels"]
+__all__ = ["FitConfig", "FitRecord", "Lesson", "error_of", "fit", "fit_curriculum"]
 
 _PROBE = 16_384  # rows that the error curve is taken on, where there are more
 _CHUNK = 16_384  # rows weighed at a time when the error of all is taken
@@ -66,7 +66,8 @@ class FitConfig:
 class FitRecord:
     """What happened: the error curve, how it ended, and how long it took.
 
-    `error` is that of the mentor as returned, over all samples it is judged on.
+    `error` is that of the mentor as returned, over all samples that it is evaluated on; `held_out`
+    are those samples, where some were set aside for it.
     """
 
     steps: list[int] = field(default_factory=list)
@@ -74,6 +75,7 @@ class FitRecord:
     stopped: Literal["all steps taken", "goal reached", "no improvement"] = "all steps taken"
     error: float = float("nan")
     seconds: float = 0.0
+    held_out: Lesson | None = field(default=None, repr=False)
 
     def plateaued(self, patience: int | None) -> bool:
         """Whether the best error is at least `patience` evaluations old."""
@@ -135,62 +137,13 @@ def fit_curriculum(
     return fit(mentor, lesson, chosen, error=implicit, config=config, on_progress=on_progress)
 
 
-def fit_labels(
-    mentor: Mentor,
-    features: MentorFeatures,
-    is_correct: Tensor,
-    config: FitConfig | None = None,
-    *,
-    held_out: float = 0.2,
-    on_progress: Progress | None = None,
-) -> FitRecord:
-    """Teach `mentor` which labels are correct; the error is the held-out cross-entropy.
-
-    Args:
-        mentor: trained in place; left as it was at its lowest error.
-        features: of the verified samples.
-        is_correct: whether the given label of each is correct, `(B,)`, boolean.
-        config: see `FitConfig`.
-        held_out: share of the samples that is judged on and not learned from.
-        on_progress: see `Progress`.
-    """
-    config = config or FitConfig()
-    count = features.batch_size
-    if is_correct.shape != (count,) or is_correct.dtype != torch.bool:
-        raise MentorNetError(
-            f"is_correct must be boolean of shape ({count},), "
-            f"got {is_correct.dtype} of shape {tuple(is_correct.shape)}"
-        )
-    if is_correct.all() or not is_correct.any():
-        raise MentorNetError(
-            "verified samples must include correct and wrong labels, "
-            f"got {count} that are all {'correct' if is_correct.all() else 'wrong'}"
-        )
-    kept_back = round(count * held_out)
-    if not 0 < kept_back < count:
-        raise MentorNetError(
-            f"held_out must leave samples on both sides, got {held_out:g} of {count} samples"
-        )
-    order = torch.randperm(count, generator=generator(config.seed, 1)).to(features.loss.device)
-    lesson = Lesson(features, is_correct.to(features.loss.dtype))
-    return fit(
-        mentor,
-        lesson.rows(order[kept_back:]),
-        binary,
-        error=binary,
-        judged_on=lesson.rows(order[:kept_back]),
-        config=config,
-        on_progress=on_progress,
-    )
-
-
 def fit(
     mentor: Mentor,
     lesson: Lesson,
     objective: Objective,
     *,
     error: Objective,
-    judged_on: Lesson | None = None,
+    evaluated_on: Lesson | None = None,
     config: FitConfig | None = None,
     on_progress: Progress | None = None,
 ) -> FitRecord:
@@ -201,18 +154,18 @@ def fit(
         lesson: what it learns from.
         objective: what a step descends on.
         error: what the curve shows and the early stop looks at.
-        judged_on: where the error is taken; on the lesson itself if None.
+        evaluated_on: where the error is taken; on the lesson itself if None.
         config: see `FitConfig`.
         on_progress: see `Progress`.
     """
-    config, judged_on = config or FitConfig(), judged_on or lesson
-    for part in (lesson, judged_on):
+    config, evaluated_on = config or FitConfig(), evaluated_on or lesson
+    for part in (lesson, evaluated_on):
         part.check(mentor)
     started = time.perf_counter()
     plain = full_precision(lesson.target.device)
     with _one_thread(), _learning(mentor), plain, torch.enable_grad():
-        record = _descend(mentor, lesson, objective, error, judged_on, config, on_progress)
-        record.error = error_of(mentor, judged_on, error)
+        record = _descend(mentor, lesson, objective, error, evaluated_on, config, on_progress)
+        record.error = error_of(mentor, evaluated_on, error)
     record.seconds = time.perf_counter() - started
     return record
 
@@ -222,12 +175,12 @@ def _descend(
     lesson: Lesson,
     objective: Objective,
     error: Objective,
-    judged_on: Lesson,
+    evaluated_on: Lesson,
     config: FitConfig,
     on_progress: Progress | None,
 ) -> FitRecord:
     """Step, look at the error every so often, and put the best weights back at the end."""
-    record, probe = FitRecord(), judged_on.rows(slice(_PROBE))
+    record, probe = FitRecord(), evaluated_on.rows(slice(_PROBE))
     best = copy.deepcopy(mentor.state_dict())
     every = max(1, config.steps // config.evaluations)
     take_step = _adam(mentor, lesson, objective, config)

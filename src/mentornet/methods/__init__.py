@@ -1,12 +1,12 @@
-"""One file a row of the paper's tables: what it does to the loss and the weight of a sample."""
+"""One file a row of the tables: the loss, the target and the weight of a sample, nothing else."""
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import fields
 from typing import get_type_hints
 
 from mentornet.errors import MentorNetError
-from mentornet.methods.cleanlab_prune import CleanlabPrune
 from mentornet.methods.co_teaching import CoTeaching
 from mentornet.methods.early_learning import EarlyLearning
 from mentornet.methods.explicit_spade import ExplicitSpade
@@ -18,22 +18,27 @@ from mentornet.methods.mentormix import MentorMix
 from mentornet.methods.mentornet import MentorNet, MentorNetPD
 from mentornet.methods.mentornet_auto import MentorNetAuto
 from mentornet.methods.mentornet_dd import MentorNetDD
-from mentornet.methods.method import Method, Setting, Step, Supervision, Task
+from mentornet.methods.method import Method, Needs, Setting, Task
 from mentornet.methods.oracle import Oracle
 from mentornet.methods.reed import ReedHard, ReedSoft, reed_hard, reed_soft
 from mentornet.methods.robust_losses import GeneralisedCrossEntropy, SymmetricCrossEntropy
 from mentornet.methods.self_paced import SelfPacedMethod
+from mentornet.methods.supervision import Outputs, Seen, Supervision, Taught
 from mentornet.methods.verified import VerifiedMethod
 from mentornet.names import check_keys, pick
+from mentornet.plugins import load_factory
 
 __all__ = [
     "METHODS",
     "Method",
+    "Needs",
     "NoiseLayer",
+    "Outputs",
+    "Seen",
     "Setting",
-    "Step",
     "Supervision",
     "Task",
+    "Taught",
     "focal_loss",
     "make_method",
     "reed_hard",
@@ -61,7 +66,6 @@ METHODS: dict[str, type[Method]] = {
         EarlyLearning,
         CoTeaching,
         MentorMix,
-        CleanlabPrune,
         VerifiedMethod,
         Oracle,
     )
@@ -71,13 +75,39 @@ METHODS: dict[str, type[Method]] = {
 def make_method(name: str, **settings: Setting) -> Method:
     """The method called `name`, with `settings` in place of its defaults.
 
+    A name with a colon, `module:factory`, is a method of the user's own: the factory is called with
+    the settings and returns a `Method`.
+
     >>> make_method("reed-soft", beta=0.9)
     ReedSoft(beta=0.9)
     """
+    if ":" in name:
+        return _own_method(name, settings)
     kind = pick(METHODS, name, "method")
     check_keys(settings, [field.name for field in fields(kind)], f"{name} has no setting")
     types = get_type_hints(kind)
     return kind(**{key: _as(types[key], key, value) for key, value in settings.items()})
+
+
+def _own_method(name: str, settings: dict[str, Setting]) -> Method:
+    factory = load_factory(name, "method")
+    try:
+        inspect.signature(factory).bind(**settings)
+    except TypeError as error:
+        raise MentorNetError(
+            f"method {name!r} cannot be made with these settings: {error}"
+        ) from None
+    try:
+        method = factory(**settings)
+    except Exception as error:
+        raise MentorNetError(
+            f"method {name!r} cannot be made: {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(method, Method):
+        raise MentorNetError(
+            f"method {name!r} must return a mentornet.methods.Method, got {type(method).__name__}"
+        )
+    return method
 
 
 def _as(kind: object, key: str, value: Setting) -> Setting:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
 
-from mentornet.data import Batch
 from mentornet.errors import MentorNetError
-from mentornet.methods.method import Method, Step, Supervision, Task
-from mentornet.records import margins_of
+from mentornet.methods.method import Method, Needs, Task
+from mentornet.methods.supervision import Seen, Supervision, Taught
 
 __all__ = ["CoTeaching", "smallest"]
 
@@ -36,17 +36,14 @@ class _CoTeaching(Supervision):
         risen = min(1.0, self.steps / max(1.0, self.rise * self.total_steps))
         return 1 - self.forget * risen
 
-    def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
-        logits = student(batch.inputs)
-        losses = torch.stack([self.losses(logits[:, one], batch) for one in range(2)], 1)  # (B, 2)
+    def teach(self, seen: Seen) -> Taught:
+        assert seen.said.every is not None
+        second = F.cross_entropy(seen.said.every[:, 1], seen.label, reduction="none")
         share = self.share()
-        chosen = [smallest(losses[:, one].detach(), share) for one in range(2)]
-        crossed = torch.stack(chosen[::-1], 1)
         self.steps += 1
-        loss = (crossed * losses).sum() / chosen[0].sum()
-        said = logits[:, 0].detach()
-        margins = margins_of(said, batch.given_label)
-        return Step(loss, losses[:, 0].detach(), chosen[1], said.argmax(1), margins)
+        by_first, by_second = (smallest(losses.detach(), share) for losses in (seen.losses, second))
+        kept = by_first.sum() / len(by_first)
+        return Taught((by_second * seen.losses + by_first * second) / kept, recorded=by_second)
 
     def state_dict(self) -> dict[str, Any]:
         return {"steps": self.steps}
@@ -69,9 +66,7 @@ class CoTeaching(Method):
 
     name: ClassVar[str] = "co-teaching"
     title: ClassVar[str] = "Co-teaching"
-    shares: ClassVar[bool] = False
-    accumulates: ClassVar[bool] = False
-    students: ClassVar[int] = 2
+    summary: ClassVar[str] = "two students pick easy samples for each other (Han et al. 2018)"
     forget: float = 0.4
     rise: float = 0.1
 
@@ -80,6 +75,10 @@ class CoTeaching(Method):
             value = getattr(self, name)
             if not 0 <= value < 1:
                 raise MentorNetError(f"{name} must be in [0, 1), got {value:g}")
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(students=2, one_process=True, whole_batch=True)
 
     def start(self, task: Task) -> Supervision:
         return _CoTeaching(task, self.forget, self.rise)

@@ -12,24 +12,24 @@ from mentornet.curricula.curriculum import check_not_negative
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.methods.memory import PredictionMemory
-from mentornet.methods.method import Method, Supervision, Task
+from mentornet.methods.method import Method, Needs, Task
+from mentornet.methods.supervision import Outputs, Supervision
 
 __all__ = ["EarlyLearning", "early_learning_term"]
 
 _LEAST = 1e-4  # no probability counts as less
 
 
-def early_learning_term(logits: Tensor, target: Tensor) -> Tensor:
+def early_learning_term(p: Tensor, target: Tensor) -> Tensor:
     """log(1 − ⟨p, t⟩), one value a sample; its gradient pulls p towards t.
 
     Args:
-        logits: `(B, K)`.
+        p: the prediction, shares of the classes, `(B, K)`.
         target: t, `(B, K)`, a moving average of earlier predictions; held fixed.
 
-    >>> early_learning_term(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))  # log ½
+    >>> early_learning_term(torch.tensor([[0.5, 0.5]]), torch.tensor([[1.0, 0.0]]))  # log ½
     tensor([-0.6931])
     """
-    p = logits.softmax(1).clamp(_LEAST, 1 - _LEAST)
     return torch.log((1 - (p * target.detach()).sum(1)).clamp(min=_LEAST))
 
 
@@ -37,10 +37,14 @@ class _EarlyLearning(Supervision):
     def __init__(self, memory: PredictionMemory, strength: float) -> None:
         self.memory, self.strength = memory, strength
 
-    def losses(self, logits: Tensor, batch: Batch) -> Tensor:
-        p = logits.detach().softmax(1).clamp(_LEAST, 1 - _LEAST)
-        target = self.memory.add(batch.index, p / p.sum(1, keepdim=True))
-        return super().losses(logits, batch) + self.strength * early_learning_term(logits, target)
+    def observe(self, said: Outputs, batch: Batch) -> None:
+        p = said.logits.detach().softmax(1).clamp(_LEAST, 1 - _LEAST)
+        self.memory.add(batch.index, p / p.sum(1, keepdim=True))
+
+    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        p = said.logits.softmax(1).clamp(_LEAST, 1 - _LEAST)
+        term = early_learning_term(p, self.memory.average[batch.index])
+        return super().losses(said, label, batch) + self.strength * term
 
     def state_dict(self) -> dict[str, Any]:
         return {"memory": self.memory.average.clone()}
@@ -60,7 +64,7 @@ class EarlyLearning(Method):
 
     name: ClassVar[str] = "elr"
     title: ClassVar[str] = "ELR"
-    shares: ClassVar[bool] = False
+    summary: ClassVar[str] = "holds on to early predictions (Liu et al. 2020)"
     strength: float = 3.0
     decay: float = 0.7
 
@@ -68,6 +72,10 @@ class EarlyLearning(Method):
         check_not_negative(strength=self.strength)
         if not 0 <= self.decay < 1:
             raise MentorNetError(f"decay must be in [0, 1), got {self.decay:g}")
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(one_process=True)
 
     def start(self, task: Task) -> Supervision:
         memory = PredictionMemory(task.count, task.classes, self.decay, task.device)

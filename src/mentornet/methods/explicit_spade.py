@@ -7,15 +7,16 @@ from typing import ClassVar
 
 from mentornet.curricula import make_curriculum
 from mentornet.errors import MentorNetError
-from mentornet.methods.method import Supervision, Task
-from mentornet.methods.weighted import Paced, SpadeMethod
-from mentornet.weighting import Spade
+from mentornet.methods.mentornet import make_engine
+from mentornet.methods.method import Task
+from mentornet.methods.supervision import Supervision
+from mentornet.methods.weighted import Weighted, WeightingMethod
 
 __all__ = ["ExplicitSpade"]
 
 
 @dataclass(frozen=True)
-class ExplicitSpade(SpadeMethod):
+class ExplicitSpade(WeightingMethod):
     """The weight of every sample is stored, and moves with the student's own learning rate.
 
     Args:
@@ -25,6 +26,7 @@ class ExplicitSpade(SpadeMethod):
 
     name: ClassVar[str] = "spade"
     title: ClassVar[str] = "SPADE, explicit G"
+    summary: ClassVar[str] = "a gradient step on stored weights, with an explicit G"
     curriculum: str = "pd"
     step: float = 10.0
 
@@ -36,8 +38,5 @@ class ExplicitSpade(SpadeMethod):
             raise MentorNetError(f"step must be > 0, got {self.step:g}")
 
     def start(self, task: Task) -> Supervision:
-        spade = Spade(
-            make_curriculum(self.curriculum), total_steps=task.total_steps, config=self.pace(),
-            count=task.count, explicit=True, seed=task.seed,
-        )  # fmt: skip
-        return Paced(spade.to(task.device), pace=self.step)
+        engine = make_engine(self, make_curriculum(self.curriculum), task, explicit=True)
+        return Weighted(engine, task, pace=self.step)

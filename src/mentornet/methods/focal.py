@@ -10,7 +10,8 @@ from torch import Tensor
 
 from mentornet.curricula.curriculum import check_not_negative
 from mentornet.data import Batch
-from mentornet.methods.method import Method, Supervision, Task
+from mentornet.methods.method import Method, Task
+from mentornet.methods.supervision import Outputs, Supervision
 
 __all__ = ["FocalMethod", "focal_loss"]
 
@@ -34,8 +35,8 @@ class _Focal(Supervision):
     def __init__(self, gamma: float) -> None:
         self.gamma = gamma
 
-    def losses(self, logits: Tensor, batch: Batch) -> Tensor:
-        return focal_loss(logits, batch.given_label, gamma=self.gamma)
+    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        return focal_loss(said.logits, label, gamma=self.gamma)
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class FocalMethod(Method):
 
     name: ClassVar[str] = "focal"
     title: ClassVar[str] = "Focal loss"
+    summary: ClassVar[str] = "leans on hard samples (Lin et al. 2017)"
     gamma: float = 2.0
 
     def __post_init__(self) -> None:

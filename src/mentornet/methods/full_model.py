@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mentornet.errors import MentorNetError
-from mentornet.methods.method import Method, Supervision, Task
+from mentornet.methods.method import Method, Needs, Task
+from mentornet.methods.supervision import Supervision
 
 __all__ = ["Forgetting", "FullModel"]
 
@@ -17,6 +18,7 @@ class FullModel(Method):
 
     name: ClassVar[str] = "full-model"
     title: ClassVar[str] = "FullModel"
+    summary: ClassVar[str] = "plain training on all given labels"
 
     def start(self, task: Task) -> Supervision:
         return Supervision()
@@ -32,6 +34,7 @@ class Forgetting(FullModel):
 
     name: ClassVar[str] = "forgetting"
     title: ClassVar[str] = "Forgetting"
+    summary: ClassVar[str] = "plain training with strong dropout"
     dropout: float = 0.5
 
     def __post_init__(self) -> None:
@@ -39,5 +42,5 @@ class Forgetting(FullModel):
             raise MentorNetError(f"dropout must be in [0, 1), got {self.dropout:g}")
 
     @property
-    def student_dropout(self) -> float | None:
-        return self.dropout
+    def needs(self) -> Needs:
+        return Needs(dropout=self.dropout)

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
-from mentornet.methods.method import Method, Supervision, Task
+from mentornet.methods.method import Method, Task
+from mentornet.methods.supervision import Outputs, Supervision
 
 __all__ = ["Goldberger", "NoiseLayer"]
 
@@ -45,8 +46,8 @@ class _Goldberger(Supervision):
     def __init__(self, layer: NoiseLayer) -> None:
         self.layer = layer
 
-    def losses(self, logits: Tensor, batch: Batch) -> Tensor:
-        return nn.functional.nll_loss(self.layer(logits), batch.given_label, reduction="none")
+    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        return nn.functional.nll_loss(self.layer(said.logits), label, reduction="none")
 
     def parameters(self) -> Iterator[nn.Parameter]:
         return self.layer.parameters()
@@ -68,6 +69,7 @@ class Goldberger(Method):
 
     name: ClassVar[str] = "goldberger"
     title: ClassVar[str] = "Goldberger"
+    summary: ClassVar[str] = "a noise layer after the student (Goldberger and Ben-Reuven 2017)"
     rate: float = 0.1
 
     def __post_init__(self) -> None:

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from mentornet.curricula import SelfPaced
-from mentornet.data import Batch
 from mentornet.errors import MentorNetError
-from mentornet.methods.method import Step, Supervision, Task
+from mentornet.methods.mentornet import make_engine
+from mentornet.methods.method import Needs, Task
 from mentornet.methods.mixing import Mixer, blend, blended_loss
-from mentornet.methods.weighted import Paced, SpadeMethod
-from mentornet.records import margins_of
-from mentornet.weighting import PercentileEMA, Spade, weighted_mean
+from mentornet.methods.supervision import Seen, Supervision, Taught
+from mentornet.methods.weighted import Weighted, WeightingMethod
+from mentornet.weighting import Evidence, LossLevel, Weighting
 
 __all__ = ["MentorMix", "leaning_share"]
 
@@ -30,34 +30,34 @@ def leaning_share(share: Tensor, weight: Tensor) -> Tensor:
     return weight * larger + (1 - weight) * (1 - larger)
 
 
-class _MentorMix(Paced):
-    def __init__(self, spade: Spade, mixer: Mixer, temperature: float, *, reweigh: bool) -> None:
-        super().__init__(spade)
+class _MentorMix(Weighted):
+    def __init__(
+        self, engine: Weighting, task: Task, mixer: Mixer, temperature: float, *, reweigh: bool
+    ) -> None:
+        super().__init__(engine, task)
         self.mixer, self.temperature = mixer, temperature
         self.weighs = self.reweigh = reweigh  # the decay follows the weights of the blends
-        self.blends = PercentileEMA(spade.config.percentile, spade.config.decay).to(
-            spade.step.device
-        )
+        self.begun = torch.tensor(False)
+        self.blends = LossLevel(engine.config.percentile, engine.config.decay).to(task.device)
 
-    def step(self, student: nn.Module, batch: Batch, learning_rate: float) -> Step:
-        with torch.no_grad():
-            logits = student(batch.inputs)
-            losses = self.losses(logits, batch)
-        begun = self.spade.step >= self.spade.config.burn_in * self.spade.total_steps
-        weights = self.weights(losses, batch, learning_rate)
-        assert weights is not None
-        share, partner = self.mixer.draw((weights / self.temperature).softmax(0))
-        share = leaning_share(share, weights)
-        target = nn.functional.one_hot(batch.given_label, logits.shape[1]).to(logits.dtype)
-        mixed = student(blend(batch.inputs, share, partner))
+    def weights(self, evidence: Evidence, learning_rate: float) -> Tensor | None:
+        engine = self.engine
+        self.begun = engine.step >= engine.config.burn_in * engine.total_steps
+        return super().weights(evidence, learning_rate)
+
+    def teach(self, seen: Seen) -> Taught:
+        assert seen.weights is not None
+        share, partner = self.mixer.draw((seen.weights / self.temperature).softmax(0))
+        share = leaning_share(share, seen.weights)
+        logits = seen.said.logits
+        target = nn.functional.one_hot(seen.label, logits.shape[1]).to(logits.dtype)
+        mixed = seen.look(blend(seen.batch.inputs, share, partner))
         each = blended_loss(mixed, target, share, partner)
-        again = torch.ones_like(weights)
-        if self.reweigh:
-            level = self.blends.update(each.detach())
-            again = torch.where(begun & (each.detach() > level), 0.0, again)
-        margins = margins_of(logits, batch.given_label)
-        loss = weighted_mean(again, each)
-        return Step(loss, losses, weights, logits.argmax(1), margins, decays=again)
+        if not self.reweigh:
+            return Taught(each, torch.ones_like(seen.weights))
+        level = self.blends.update(each.detach())
+        left_out = self.begun & (each.detach() > level)
+        return Taught(each, (~left_out).to(each.dtype))
 
     def state_dict(self) -> dict[str, Any]:
         return {
@@ -71,7 +71,7 @@ class _MentorMix(Paced):
 
 
 @dataclass(frozen=True)
-class MentorMix(SpadeMethod):
+class MentorMix(WeightingMethod):
     """Weigh, blend each sample with a partner drawn by weight, then weigh the blends again.
 
     v = 1(ℓ ≤ ℓ_pt); partners are drawn by softmax(v / T); in burn-in all weights are 1. Blends are
@@ -88,8 +88,7 @@ class MentorMix(SpadeMethod):
 
     name: ClassVar[str] = "mentormix"
     title: ClassVar[str] = "MentorMix"
-    shares: ClassVar[bool] = False
-    accumulates: ClassVar[bool] = False
+    summary: ClassVar[str] = "mixup that follows the mentor's weights (Jiang et al. 2020)"
     percentile: float = 0.7
     burn_in: float = 0.1
     burn_in_drop: float = 0.0
@@ -104,10 +103,10 @@ class MentorMix(SpadeMethod):
             if not 0 < value < float("inf"):
                 raise MentorNetError(f"{name} must be > 0, got {value:g}")
 
+    @property
+    def needs(self) -> Needs:
+        return Needs(one_process=True, whole_batch=True, looks_again=True)
+
     def start(self, task: Task) -> Supervision:
-        rule = SelfPaced()
-        spade = Spade(
-            rule, total_steps=task.total_steps, config=self.pace(), count=task.count, seed=task.seed
-        )
-        mixer = Mixer(self.alpha, task.seed)
-        return _MentorMix(spade.to(task.device), mixer, self.temperature, reweigh=self.reweigh)
+        engine, mixer = make_engine(self, SelfPaced(), task), Mixer(self.alpha, task.seed)
+        return _MentorMix(engine, task, mixer, self.temperature, reweigh=self.reweigh)

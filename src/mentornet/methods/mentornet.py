@@ -1,32 +1,35 @@
-"""MentorNet with a mentor that is there before the run: any, or the predefined one (PD)."""
+"""MentorNet with a mentor that is there before the run: any mentor, or the predefined one (PD)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from mentornet.curricula import Curriculum
 from mentornet.curricula.pd import MentorNetPD as PredefinedCurriculum
 from mentornet.errors import MentorNetError
 from mentornet.mentors import Mentor, load_mentor
-from mentornet.methods.method import Supervision, Task
-from mentornet.methods.weighted import Paced, SpadeMethod
-from mentornet.weighting import Spade
+from mentornet.methods.method import Task
+from mentornet.methods.supervision import Supervision
+from mentornet.methods.weighted import Weighted, WeightingMethod
+from mentornet.weighting import Weighting
 
-__all__ = ["MentorNet", "MentorNetPD", "supervise"]
+__all__ = ["MentorNet", "MentorNetPD", "make_engine"]
 
 
 @dataclass(frozen=True)
-class MentorNet(SpadeMethod):
+class MentorNet(WeightingMethod):
     """v = g_m(φ; Θ) of a mentor that was taught before (Eq. 12).
 
     Args:
         mentor: the name of one that ships, or a folder.
-        reads_label: whether it sees the given label; off, the label input is 0, as when the
+        reads_label: whether it reads the given label. If not, its label input is 0, as when the
             paper takes a mentor from CIFAR-10 to CIFAR-100.
     """
 
     name: ClassVar[str] = "mentornet"
     title: ClassVar[str] = "MentorNet"
+    summary: ClassVar[str] = "weights from a mentor that was taught before"
     mentor: str = "pd"
     reads_label: bool = True
 
@@ -35,14 +38,15 @@ class MentorNet(SpadeMethod):
         load_mentor(self.mentor)
 
     def start(self, task: Task) -> Supervision:
-        return supervise(self, load_mentor(self.mentor), task, reads_label=self.reads_label)
+        rule = load_mentor(self.mentor)
+        return Weighted(make_engine(self, rule, task, reads_label=self.reads_label), task)
 
 
 @dataclass(frozen=True)
-class MentorNetPD(SpadeMethod):
-    """The predefined curriculum of the paper, Eq. 5 around the loss percentile, as it ships.
+class MentorNetPD(WeightingMethod):
+    """The paper's predefined curriculum, Eq. 5 around the loss level, by the mentor that ships.
 
-    With other λ than it was taught, the closed form (Eq. 7) stands in for the mentor.
+    With other λ than the mentor was taught, the closed form (Eq. 7) takes its place.
 
     Args:
         lambda1: λ₁ ≥ 0, how far above ℓ_pt a sample still counts in full.
@@ -51,39 +55,33 @@ class MentorNetPD(SpadeMethod):
 
     name: ClassVar[str] = "mentornet-pd"
     title: ClassVar[str] = "MentorNet PD"
+    summary: ClassVar[str] = "the paper's predefined curriculum around a loss percentile"
     lambda1: float = PredefinedCurriculum.lambda1
     lambda2: float = PredefinedCurriculum.lambda2
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._curriculum()
-
-    def _curriculum(self) -> PredefinedCurriculum:
-        return PredefinedCurriculum(self.lambda1, self.lambda2)
+        PredefinedCurriculum(self.lambda1, self.lambda2)
 
     def start(self, task: Task) -> Supervision:
-        curriculum = self._curriculum()
-        if curriculum == PredefinedCurriculum():
-            return supervise(self, load_mentor("pd"), task, reads_label=False)
-        spade = Spade(
-            curriculum, total_steps=task.total_steps, config=self.pace(), count=task.count,
-            seed=task.seed,
-        )  # fmt: skip
-        return Paced(spade.to(task.device))
+        curriculum = PredefinedCurriculum(self.lambda1, self.lambda2)
+        taught = curriculum == PredefinedCurriculum()
+        rule = load_mentor("pd") if taught else curriculum
+        return Weighted(make_engine(self, rule, task), task)
 
 
-def supervise(
-    method: SpadeMethod, mentor: Mentor, task: Task, *, reads_label: bool, unit: float = 1.0
-) -> Paced:
-    """SPADE with that mentor, which sees losses in that unit, and the method's settings."""
-    known = mentor.config.num_classes
-    if reads_label and mentor.config.use_label and known < task.classes:
-        raise MentorNetError(
-            f"this mentor knows {known} labels and the data has {task.classes} classes; "
-            "with reads_label=false it sees none"
-        )
-    spade = Spade(
-        mentor, total_steps=task.total_steps, config=method.pace(),
-        count=task.count, half_history=method.half_history, seed=task.seed,
+def make_engine(
+    method: WeightingMethod, rule: Mentor | Curriculum, task: Task, **options: Any
+) -> Weighting:
+    """The engine with that rule and the method's settings; `options` are those of `Weighting`."""
+    if isinstance(rule, Mentor) and rule.config.use_label and options.get("reads_label", True):
+        known = rule.config.num_classes
+        if known < task.classes:
+            raise MentorNetError(
+                f"this mentor knows {known} labels and the data has {task.classes} classes; "
+                "with reads_label=false it sees none"
+            )
+    return Weighting(
+        rule, total_steps=task.total_steps, config=method.weighting(), count=task.count,
+        half_history=method.half_history, seed=task.seed, **options,
     )  # fmt: skip
-    return Paced(spade.to(task.device), reads_label=reads_label, unit=unit)

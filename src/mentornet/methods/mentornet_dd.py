@@ -3,65 +3,61 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from torch import Tensor
-
-from mentornet.data import Batch
 from mentornet.errors import MentorNetError
-from mentornet.mentors import FitConfig, Mentor, load_mentor
-from mentornet.methods.mentornet import supervise
-from mentornet.methods.method import Supervision, Task
-from mentornet.methods.weighted import Paced, SpadeMethod
-from mentornet.verdicts.lookup import VerdictLookup
-from mentornet.weighting import DataDriven, Relearning, Spade, check_updates
+from mentornet.mentors import load_mentor
+from mentornet.methods.mentornet import make_engine
+from mentornet.methods.method import Needs, Task
+from mentornet.methods.supervision import Supervision
+from mentornet.methods.weighted import Weighted, WeightingMethod
+from mentornet.weighting import DATA_DRIVEN, LearningConfig, Weighting
 
-__all__ = ["AS_IN_THE_PAPER", "InRun", "MentorNetDD"]
+__all__ = ["AS_IN_THE_PAPER", "MentorNetDD"]
 
 
 @dataclass(frozen=True)
-class MentorNetDD(SpadeMethod):
-    """Learn the mentor in the run, from the student's own losses on verified samples.
+class MentorNetDD(WeightingMethod):
+    """Learn the mentor in the run, from the student's own losses on samples with a verdict.
 
-    After the burn-in the predefined mentor serves until the first update. With `mentor` there
-    is nothing to learn: a mentor from elsewhere is transferred, its label input fixed to 0.
+    After the burn-in the predefined mentor serves until the first update. With `mentor` nothing is
+    learned: a mentor from elsewhere is transferred, with its label input fixed to 0.
 
     The defaults are what did best in our benchmark. `AS_IN_THE_PAPER` has the paper's: it burns in
     twice as long and drops half the samples meanwhile, learns twice, from single losses, takes the
-    mentor's probability for the weight, and weighs verified samples like all others.
+    mentor's probability for the weight, and weights verified samples like all others.
 
     Args:
-        teaches_verified: whether what is known of verified samples counts for the student too: a
-            right label has weight 1 and a wrong one 0, and where it was said what the label should
-            be, the student is taught that. In the paper they are weighed like all others.
-        updates: when the mentor is (re-)learned, as shares of training; the paper's are 0.21
-            and 0.75, ours every twentieth: a mentor grows stale as the student learns.
+        teaches_verified: whether the student is taught what is known of verified samples: a correct
+            label has weight 1 and a wrong one 0, and where the true label is known, the student
+            learns that. In the paper they are weighted like all others.
+        updates: when the mentor is (re-)learned, as shares of training; see `LearningConfig`.
         history: T, how many losses of a sample the mentor reads.
-        reads_label: whether the mentor sees the given label; worth it from some hundred
-            verified samples a class.
-        steps: of Adam, each time it learns.
+        reads_label: whether the mentor reads the given label; worth it from some hundred verified
+            samples a class.
+        steps: of Adam, at each update.
         learning_rate: of Adam, the highest.
         mentor: a shipped name or a folder to transfer; empty to learn in the run.
-        mentor_classes: K₀, on how many classes a transferred mentor was learned. It then sees
-            ℓ log K₀ / log K: a student that knows nothing has a loss of log K, and should look to
-            it as it did there. 0 for ℓ as it is, as in the paper.
+        mentor_classes: K₀, the number of classes that a transferred mentor was learned on. It then
+            reads ℓ log K₀ / log K: the loss of a student that knows nothing is log K, and should
+            look to the mentor as it did there. 0 for ℓ as it is, as in the paper.
     """
 
     name: ClassVar[str] = "mentornet-dd"
     title: ClassVar[str] = "MentorNet DD"
-    burn_in: float = 0.1
-    burn_in_drop: float = 0.0
-    smoothing: float = 0.8
-    sharpness: float = 6.0
-    decided_by: float = 0.3
+    summary: ClassVar[str] = "learns its mentor from verified samples during the run"
+    burn_in: float = DATA_DRIVEN.burn_in
+    burn_in_drop: float = DATA_DRIVEN.burn_in_drop
+    smoothing: float = DATA_DRIVEN.smoothing
+    sharpness: float = DATA_DRIVEN.sharpness
+    decided_by: float = DATA_DRIVEN.decided_by
     teaches_verified: bool = True
-    updates: tuple[float, ...] = tuple(percent / 100 for percent in range(12, 97, 5))
-    history: int = 1
-    reads_label: bool = False
-    steps: int = 600
-    learning_rate: float = 0.03
+    updates: tuple[float, ...] = LearningConfig.updates
+    history: int = LearningConfig.history
+    reads_label: bool = LearningConfig.reads_label
+    steps: int = LearningConfig.steps
+    learning_rate: float = LearningConfig.learning_rate
     mentor: str = ""
     mentor_classes: int = 0
 
@@ -73,36 +69,33 @@ class MentorNetDD(SpadeMethod):
             raise MentorNetError("mentor_classes is about a transferred mentor: give mentor too")
         if self.mentor_classes < 0 or self.mentor_classes == 1:
             raise MentorNetError(f"mentor_classes must be ≥ 2, or 0, got {self.mentor_classes}")
-        check_updates(self.updates)
-        if self.history < 1:
-            raise MentorNetError(f"history must be ≥ 1, got {self.history}")
-        self._fit()
+        self.learning()
+
+    def learning(self) -> LearningConfig:
+        """How mentors are learned."""
+        return LearningConfig(
+            self.updates, self.history, self.reads_label, self.steps, self.learning_rate
+        )
 
     @property
-    def needs_verified(self) -> bool:
-        return not self.mentor
-
-    def _fit(self) -> FitConfig:
-        return FitConfig(self.steps, learning_rate=self.learning_rate, evaluations=20)
+    def needs(self) -> Needs:
+        return Needs(verdicts="no" if self.mentor else "required")
 
     def start(self, task: Task) -> Supervision:
+        return Weighted(self.engine(task), task)
+
+    def engine(self, task: Task) -> Weighting:
+        """The engine with a transferred mentor, or with one that is learned in the run."""
         if self.mentor:
             unit = math.log(task.classes, self.mentor_classes) if self.mentor_classes else 1.0
-            return supervise(self, load_mentor(self.mentor), task, reads_label=False, unit=unit)
-        if task.verified is None:
-            raise MentorNetError("mentornet-dd learns from verified samples, and there are none")
-        predefined = load_mentor("pd").to(task.device)
-        spade = Spade(
-            predefined, total_steps=task.total_steps, config=self.pace(), count=task.count,
-            history=self.history, half_history=self.half_history,
-            seed=task.seed,
-        )  # fmt: skip
-        lessons = DataDriven(
-            task.verified, count=task.count, predefined=predefined, classes=task.classes,
-            history=self.history, reads_label=self.reads_label, fit=self._fit(), seed=task.seed,
-        )  # fmt: skip
-        known = VerdictLookup(task.verified) if self.teaches_verified else None
-        return InRun(Relearning(spade.to(task.device), lessons, self.updates), known)
+            return make_engine(self, load_mentor(self.mentor), task, reads_label=False, unit=unit)
+        if task.verdicts is None:
+            raise MentorNetError(f"{self.name} learns from verified samples, and there are none")
+        engine = make_engine(self, load_mentor("pd"), task, history=self.history).to(task.device)
+        engine.learn_from(
+            task.verdicts, task.classes, self.learning(), teaches=self.teaches_verified
+        )
+        return engine
 
 
 AS_IN_THE_PAPER = (
@@ -111,37 +104,3 @@ AS_IN_THE_PAPER = (
 )  # fmt: skip
 """Settings of DD as §3.1 and App. E have them, in words; with as many verified samples as there,
 `reads_label=true` belongs to them."""
-
-
-class InRun(Paced):
-    """SPADE whose mentor is learned at set points of the run.
-
-    Args:
-        learning: with the predefined mentor, which serves until the first update.
-        known: what need not be guessed of verified samples; None to weigh them like others.
-    """
-
-    def __init__(self, learning: Relearning, known: VerdictLookup | None = None) -> None:
-        super().__init__(learning.spade)
-        self.learning, self.known = learning, known
-
-    def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
-        self.learning.learn_if_due()
-        features = self.spade.features(losses.detach(), batch.given_label, batch.index)
-        self.learning.observe(features, batch.index)
-        found = self.spade.weigh_features(features, batch.index, learning_rate=learning_rate)
-        return found if self.known is None else self.known.weigh(found, batch.index)
-
-    def learned(self) -> Mapping[str, Mentor]:
-        return self.learning.mentors
-
-    def notes(self) -> list[str]:
-        notes, self.learning.notes = self.learning.notes, []
-        return notes
-
-    def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "learning": self.learning.get_extra_state()}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        super().load_state_dict(state)
-        self.learning.set_extra_state(state["learning"])

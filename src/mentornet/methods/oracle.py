@@ -7,27 +7,22 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from mentornet.data import Batch
 from mentornet.errors import MentorNetError
-from mentornet.methods.method import Method, Supervision, Task
+from mentornet.methods.method import Method, Needs, Task
+from mentornet.methods.supervision import Supervision
+from mentornet.weighting import Evidence
 
-__all__ = ["Kept", "Oracle"]
+__all__ = ["Oracle"]
 
 
-class Kept(Supervision):
-    """v = 1 for the samples that are kept, 0 for the others.
-
-    Args:
-        kept: `(N,)`, boolean.
-    """
-
+class _Oracle(Supervision):
     weighs = True
 
-    def __init__(self, kept: Tensor) -> None:
-        self.kept = kept
+    def __init__(self, is_correct: Tensor) -> None:
+        self.is_correct = is_correct
 
-    def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
-        return self.kept[batch.index].to(losses.dtype)
+    def weights(self, evidence: Evidence, learning_rate: float) -> Tensor | None:
+        return self.is_correct[evidence.index].to(evidence.losses.dtype)
 
 
 @dataclass(frozen=True)
@@ -40,9 +35,13 @@ class Oracle(Method):
 
     name: ClassVar[str] = "oracle"
     title: ClassVar[str] = "Oracle"
-    needs_truth: ClassVar[bool] = True
+    summary: ClassVar[str] = "learns only correct labels: the limit of what weights can do"
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(true_labels=True)
 
     def start(self, task: Task) -> Supervision:
         if task.is_correct is None:
             raise MentorNetError("the oracle needs true labels, which this data does not have")
-        return Kept(task.is_correct.to(task.device))
+        return _Oracle(task.is_correct.to(task.device))

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
-from mentornet.methods.method import Method, Supervision, Task
+from mentornet.methods.method import Method, Task
+from mentornet.methods.supervision import Outputs, Supervision
 
 __all__ = ["ReedHard", "ReedSoft", "reed_hard", "reed_soft"]
 
@@ -64,8 +65,8 @@ class _Reed(Supervision):
     def __init__(self, loss: Callable[..., Tensor], beta: float) -> None:
         self.loss, self.beta = loss, beta
 
-    def losses(self, logits: Tensor, batch: Batch) -> Tensor:
-        return self.loss(logits, batch.given_label, beta=self.beta)
+    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        return self.loss(said.logits, label, beta=self.beta)
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class ReedSoft(Method):
 
     name: ClassVar[str] = "reed-soft"
     title: ClassVar[str] = "Reed soft"
+    summary: ClassVar[str] = "trusts the label in part, and in part the soft prediction"
     loss: ClassVar[Callable[..., Tensor]] = staticmethod(reed_soft)
     beta: float = 0.95
 
@@ -94,5 +96,6 @@ class ReedHard(ReedSoft):
 
     name: ClassVar[str] = "reed-hard"
     title: ClassVar[str] = "Reed hard"
+    summary: ClassVar[str] = "trusts the label in part, and in part the predicted class"
     loss: ClassVar[Callable[..., Tensor]] = staticmethod(reed_hard)
     beta: float = 0.8

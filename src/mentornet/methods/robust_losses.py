@@ -11,7 +11,8 @@ from torch import Tensor
 from mentornet.curricula.curriculum import check_not_negative
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
-from mentornet.methods.method import Method, Supervision, Task
+from mentornet.methods.method import Method, Task
+from mentornet.methods.supervision import Outputs, Supervision
 
 __all__ = [
     "GeneralisedCrossEntropy",
@@ -71,17 +72,17 @@ class _Generalised(Supervision):
     def __init__(self, q: float) -> None:
         self.q = q
 
-    def losses(self, logits: Tensor, batch: Batch) -> Tensor:
-        return generalised_cross_entropy(logits, batch.given_label, q=self.q)
+    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        return generalised_cross_entropy(said.logits, label, q=self.q)
 
 
 class _Symmetric(Supervision):
     def __init__(self, alpha: float, beta: float, log_zero: float) -> None:
         self.alpha, self.beta, self.log_zero = alpha, beta, log_zero
 
-    def losses(self, logits: Tensor, batch: Batch) -> Tensor:
+    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
         return symmetric_cross_entropy(
-            logits, batch.given_label, alpha=self.alpha, beta=self.beta, log_zero=self.log_zero
+            said.logits, label, alpha=self.alpha, beta=self.beta, log_zero=self.log_zero
         )
 
 
@@ -95,6 +96,9 @@ class GeneralisedCrossEntropy(Method):
 
     name: ClassVar[str] = "gce"
     title: ClassVar[str] = "Generalised CE"
+    summary: ClassVar[str] = (
+        "between cross-entropy and mean absolute error (Zhang and Sabuncu 2018)"
+    )
     q: float = 0.7
 
     def __post_init__(self) -> None:
@@ -117,6 +121,7 @@ class SymmetricCrossEntropy(Method):
 
     name: ClassVar[str] = "sce"
     title: ClassVar[str] = "Symmetric CE"
+    summary: ClassVar[str] = "cross-entropy in both directions (Wang et al. 2019)"
     alpha: float = 0.1
     beta: float = 1.0
     log_zero: float = -9.21

@@ -10,9 +10,10 @@ from torch import Tensor
 from mentornet.curricula import Curriculum, Direction
 from mentornet.curricula.curriculum import check_not_negative
 from mentornet.features import EPOCHS, MentorFeatures
-from mentornet.methods.method import Method, Supervision, Task
-from mentornet.methods.weighted import Paced
-from mentornet.weighting import Spade, SpadeConfig
+from mentornet.methods.method import Method, Task
+from mentornet.methods.supervision import Supervision
+from mentornet.methods.weighted import Weighted
+from mentornet.weighting import Weighting, WeightingConfig
 
 __all__ = ["RisingThreshold", "SelfPacedMethod"]
 
@@ -52,19 +53,22 @@ class SelfPacedMethod(Method):
 
     name: ClassVar[str] = "self-paced"
     title: ClassVar[str] = "Self-paced"
+    summary: ClassVar[str] = "learns samples below a rising loss threshold (Kumar et al. 2010)"
     percentile: float = 0.75
-    decay: float = SpadeConfig.decay
+    decay: float = WeightingConfig.decay
     growth: float = 0.2
     burn_in: float = 0.1
 
     def __post_init__(self) -> None:
         RisingThreshold(self.growth)
-        self._pace()
+        self._weighting()
 
-    def _pace(self) -> SpadeConfig:
-        return SpadeConfig(self.percentile, self.decay, burn_in=self.burn_in, burn_in_drop=0.0)
+    def _weighting(self) -> WeightingConfig:
+        return WeightingConfig(self.percentile, self.decay, burn_in=self.burn_in, burn_in_drop=0.0)
 
     def start(self, task: Task) -> Supervision:
         rule = RisingThreshold(self.growth)
-        spade = Spade(rule, total_steps=task.total_steps, config=self._pace(), seed=task.seed)
-        return Paced(spade.to(task.device))
+        engine = Weighting(
+            rule, total_steps=task.total_steps, config=self._weighting(), seed=task.seed
+        )
+        return Weighted(engine, task)

@@ -8,10 +8,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mentornet.data import Batch
 from mentornet.errors import MentorNetError
-from mentornet.methods.method import Method, Supervision, Task
-from mentornet.verdicts.lookup import VerdictLookup
+from mentornet.methods.method import Method, Needs, Task
+from mentornet.methods.supervision import Supervision
+from mentornet.verdicts import VerdictLookup
+from mentornet.weighting import Evidence
 
 __all__ = ["VerifiedMethod"]
 
@@ -24,8 +25,9 @@ class _Verified(Supervision):
     def __init__(self, known: VerdictLookup, others: float) -> None:
         self.known, self.others = known, others
 
-    def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
-        return self.known.weigh(torch.full_like(losses, self.others), batch.index)
+    def weights(self, evidence: Evidence, learning_rate: float) -> Tensor | None:
+        assert evidence.index is not None
+        return self.known.weigh(torch.full_like(evidence.losses, self.others), evidence.index)
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class VerifiedMethod(Method):
 
     name: ClassVar[str] = "verified"
     title: ClassVar[str] = "Verified"
+    summary: ClassVar[str] = "applies verdicts, without a mentor"
     others: float = 1.0
 
     def __post_init__(self) -> None:
@@ -48,10 +51,10 @@ class VerifiedMethod(Method):
             raise MentorNetError(f"others must be in [0, 1], got {self.others:g}")
 
     @property
-    def needs_verified(self) -> bool:
-        return True
+    def needs(self) -> Needs:
+        return Needs(verdicts="required")
 
     def start(self, task: Task) -> Supervision:
-        if task.verified is None:
+        if task.verdicts is None:
             raise MentorNetError("verified learns from verified samples, and there are none")
-        return _Verified(VerdictLookup(task.verified), self.others)
+        return _Verified(VerdictLookup(task.verdicts), self.others)

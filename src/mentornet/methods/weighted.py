@@ -1,4 +1,4 @@
-"""Supervision by SPADE: what all methods that weigh samples share."""
+"""Supervision by the weighting engine: what all methods that weight samples share."""
 
 from __future__ import annotations
 
@@ -8,77 +8,99 @@ from typing import Any
 
 from torch import Tensor
 
-from mentornet.data import Batch
-from mentornet.methods.method import Method, Supervision
-from mentornet.weighting import Spade, SpadeConfig
+from mentornet.methods.method import Method, Task
+from mentornet.methods.supervision import Outputs, Supervision
+from mentornet.weighting import (
+    Evidence,
+    LearnedMentor,
+    Weighting,
+    WeightingConfig,
+    loss_on_another_class,
+)
 
-__all__ = ["Paced", "SpadeMethod"]
+__all__ = ["Weighted", "WeightingMethod"]
 
 
-class Paced(Supervision):
-    """The weights of SPADE on the cross-entropy.
+class Weighted(Supervision):
+    """The weights of the engine on the cross-entropy.
 
     Args:
-        spade: at its first step.
-        reads_label: whether the rule sees the given label, or always 0.
+        engine: at its first step.
+        task: of the run.
         pace: what the learning rate is multiplied by for an explicit step on v.
-        unit: what the losses are divided by before they are judged.
     """
 
     weighs = True
 
-    def __init__(
-        self, spade: Spade, *, reads_label: bool = True, pace: float = 1.0, unit: float = 1.0
-    ) -> None:
-        self.spade, self.reads_label, self.pace, self.unit = spade, reads_label, pace, unit
+    def __init__(self, engine: Weighting, task: Task, *, pace: float = 1.0) -> None:
+        self.engine, self.pace = engine.to(task.device), pace
+        self.known = engine.known
 
-    def weights(self, losses: Tensor, batch: Batch, learning_rate: float) -> Tensor | None:
-        label = batch.given_label if self.reads_label else batch.given_label * 0
-        rate = self.pace * learning_rate
-        return self.spade.weigh(losses / self.unit, label, batch.index, learning_rate=rate)
+    def wrong_losses(self, said: Outputs, predicted: Tensor, first: int) -> Tensor | None:
+        engine = self.engine
+        if engine.noise is None:
+            return None
+        return loss_on_another_class(
+            said.log_p.detach(), predicted, seed=engine.seed, step=engine.step, first=first
+        )
 
-    def figures(self) -> Mapping[str, Tensor | float]:
-        return {"loss_percentile": self.spade.level.value}
+    def weights(self, evidence: Evidence, learning_rate: float) -> Tensor | None:
+        return self.engine.weigh(evidence, learning_rate=self.pace * learning_rate)
+
+    def metrics(self) -> Mapping[str, Tensor | float]:
+        metrics = {"loss_level": self.engine.level.value}
+        if self.engine.auto is not None and self.engine.noise is not None:
+            metrics["noise_rate"] = self.engine.noise.rate
+        return metrics
+
+    def learned(self) -> Mapping[str, LearnedMentor]:
+        return {} if self.engine.learning is None else self.engine.learning.mentors
+
+    def notes(self) -> list[str]:
+        if self.engine.learning is None:
+            return []
+        notes, self.engine.learning.notes = self.engine.learning.notes, []
+        return notes
 
     def state_dict(self) -> dict[str, Any]:
-        return {"spade": self.spade.state_dict()}
+        return {"engine": self.engine.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.spade.load_state_dict(state["spade"])
+        self.engine.load_state_dict(state["engine"])
 
 
 @dataclass(frozen=True)
-class SpadeMethod(Method):
-    """The settings that all methods on SPADE share; see `SpadeConfig`.
+class WeightingMethod(Method):
+    """The settings that all methods on the engine share; see `WeightingConfig`.
 
     Args:
-        percentile: p of ℓ_pt, in [0, 1].
-        decay: of its moving average.
+        percentile: p of the loss level ℓ_pt, in [0, 1].
+        decay: of the moving average of ℓ_pt.
         burn_in: share of training in which samples are dropped at random only.
         burn_in_drop: share of samples that burn-in drops.
         drop: share of samples dropped at random after burn-in.
         half_history: keep the losses that a mentor with T > 1 looks back on as float16.
-        smoothing: of each sample's own losses, how much of their average stays at each look.
-        sharpness: how firmly the mentor decides; with 0, v is as it says.
-        decided_by: share of training by which it decides so firmly.
+        smoothing: share of a sample's average loss that is kept at each look.
+        sharpness: how strongly weights are pushed to 0 or 1; 0 leaves v as the mentor gives it.
+        decided_by: share of training by which `sharpness` is in full effect.
     """
 
-    percentile: float = SpadeConfig.percentile
-    decay: float = SpadeConfig.decay
-    burn_in: float = SpadeConfig.burn_in
-    burn_in_drop: float = SpadeConfig.burn_in_drop
-    drop: float = SpadeConfig.drop
+    percentile: float = WeightingConfig.percentile
+    decay: float = WeightingConfig.decay
+    burn_in: float = WeightingConfig.burn_in
+    burn_in_drop: float = WeightingConfig.burn_in_drop
+    drop: float = WeightingConfig.drop
     half_history: bool = False
-    smoothing: float = SpadeConfig.smoothing
-    sharpness: float = SpadeConfig.sharpness
-    decided_by: float = SpadeConfig.decided_by
+    smoothing: float = WeightingConfig.smoothing
+    sharpness: float = WeightingConfig.sharpness
+    decided_by: float = WeightingConfig.decided_by
 
     def __post_init__(self) -> None:
-        self.pace()
+        self.weighting()
 
-    def pace(self) -> SpadeConfig:
-        """These settings as SPADE takes them."""
-        return SpadeConfig(
+    def weighting(self) -> WeightingConfig:
+        """These settings as the engine takes them."""
+        return WeightingConfig(
             self.percentile, self.decay, self.burn_in, self.burn_in_drop, self.drop,
             self.smoothing, self.sharpness, self.decided_by,
         )  # fmt: skip

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import inspect
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import nn
 
 from mentornet.errors import MentorNetError
 from mentornet.names import pick
+from mentornet.plugins import load_factory
 from mentornet.randomness import seeded
 from mentornet.students.fast import FastStudent
 from mentornet.students.inception import SmallInception
@@ -77,7 +75,7 @@ def make_student(
 
 def find_student(name: str) -> Callable[..., object]:
     """What makes the student of that name, or an error that names the closest."""
-    return _import(name) if ":" in name else pick(STUDENTS, name, "student")
+    return load_factory(name, "student") if ":" in name else pick(STUDENTS, name, "student")
 
 
 def check_student(
@@ -100,20 +98,3 @@ def check_student(
         raise MentorNetError(
             f"the student must make logits of shape (B, K) = {(batch_size, classes)}, got {found}"
         )
-
-
-def _import(name: str) -> Callable[..., object]:
-    module, _, factory = name.partition(":")
-    here = str(Path.cwd())
-    sys.path.insert(0, here)  # a user's module lies where the command is typed
-    try:
-        found = getattr(importlib.import_module(module), factory)
-    except (ImportError, AttributeError, SyntaxError) as error:
-        raise MentorNetError(
-            f"student {name!r} must name a module and a factory in it, as in mynets:small; {error}"
-        ) from None
-    finally:
-        sys.path.remove(here)
-    if not callable(found):
-        raise MentorNetError(f"student {name!r} is not something to call")
-    return found

@@ -82,8 +82,9 @@ def make_batches(prepared: Prepared, device: torch.device, processes: Processes)
     optimiser, machine = config.optimiser, config.machine
     assert optimiser.batch_size is not None
     settings = BatchSettings(
-        optimiser.batch_size, config.seed, device, machine.channels_last == "on", processes
-    )
+        optimiser.batch_size, config.seed, device, machine.channels_last == "on", processes,
+        second_view=prepared.method.needs.second_view,
+    )  # fmt: skip
     if not train.streamed:
         padding = optimiser.padding if optimiser.augment else None
         return InMemoryBatches(train, settings, padding=padding)
@@ -105,15 +106,16 @@ def fresh_student(
     config, train = prepared.config, prepared.train
     assert config.student.student is not None
     sizes = {**config.student.sizes}
-    if prepared.method.student_dropout is not None:
-        sizes["dropout"] = prepared.method.student_dropout
+    needs = prepared.method.needs
+    if needs.dropout is not None:
+        sizes["dropout"] = needs.dropout
     students = [
         make_student(
             config.student.student, channels=train.shape[0], classes=len(train.classes),
             seed=generator(config.seed, _OTHER, place).initial_seed() if place else config.seed,
             **sizes,
         )
-        for place in range(prepared.method.students)
+        for place in range(needs.students)
     ]  # fmt: skip
     check_student(students[0], train.shape, len(train.classes), batch_size=smallest_batch)
     student: Any = students[0] if len(students) == 1 else Pair(*students)

@@ -30,7 +30,7 @@ __all__ = [
     "steps_per_epoch",
 ]
 
-_ORDER, _AUGMENT = 1, 2  # streams of randomness
+_ORDER, _AUGMENT, _SECOND = 1, 2, 5  # streams of randomness
 _EVAL_PIXELS = 500 * 64 * 64  # of a batch that is only judged
 _EVAL_MOST = {"cpu": 128}  # more do not stay in a CPU's cache: a third slower at 500
 _EVAL_MOST_ELSEWHERE = 500
@@ -54,6 +54,7 @@ class BatchSettings:
         device: where the batches are made.
         channels_last: the memory order of the images.
         processes: the processes that share each batch; one gets its part of it.
+        second_view: whether each batch has a second random view of its samples.
     """
 
     batch_size: int
@@ -61,6 +62,7 @@ class BatchSettings:
     device: torch.device | str = "cpu"
     channels_last: bool = False
     processes: Processes = field(default_factory=Processes)
+    second_view: bool = False
 
 
 class Batches(ABC):
@@ -81,6 +83,7 @@ class Batches(ABC):
         self.memory_format = (
             torch.channels_last if settings.channels_last else torch.preserve_format
         )
+        self.streams = (_AUGMENT, _SECOND) if settings.second_view else (_AUGMENT,)
         self.fetcher: Fetcher | None = None
 
     def epoch(self, epoch: int) -> Iterator[Batch]:
@@ -90,17 +93,18 @@ class Batches(ABC):
         shares = [
             (part, self.processes.share(len(part))) for part in order.tensor_split(self.steps)
         ]
-        for (samples, mine), images in zip(shares, self._images(epoch, shares), strict=True):
+        alone = self.processes.alone
+        for (samples, mine), (inputs, *second) in zip(
+            shares, self._views(epoch, shares), strict=True
+        ):
             whole = samples.long().to(self.device)
-            part = whole[mine]
-            shared = None
-            if not self.processes.alone:
-                shared = Batch(whole, images[:0], self.given_label[whole])
-            yield Batch(part, images, self.given_label[part], shared)
+            part = whole if alone else whole[mine]
+            shared = None if alone else Batch(whole, inputs[:0], self.given_label[whole])
+            yield Batch(part, inputs, self.given_label[part], shared, *second)
 
     @abstractmethod
-    def _images(self, epoch: int, shares: Sequence[Share]) -> Iterator[Tensor]:
-        """Our images of each batch, as the student sees them."""
+    def _views(self, epoch: int, shares: Sequence[Share]) -> Iterator[list[Tensor]]:
+        """Our samples of each batch as the student sees them, once or in two views."""
 
     @abstractmethod
     def judged(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
@@ -121,16 +125,19 @@ class InMemoryBatches(Batches):
         self.padding, self.flip = padding, images.shape[0] == 3
         self.pixels = images.pixels.to(self.device)
 
-    def _images(self, epoch: int, shares: Sequence[Share]) -> Iterator[Tensor]:
-        draws = generator(self.seed, _AUGMENT, epoch)
+    def _views(self, epoch: int, shares: Sequence[Share]) -> Iterator[list[Tensor]]:
+        every = [generator(self.seed, stream, epoch) for stream in self.streams]
         for samples, mine in shares:
-            pixels = self.pixels[samples[mine].long().to(self.device)]
-            if self.padding is not None:
-                pixels = augment(
-                    pixels, generator=draws, padding=self.padding, flip=self.flip,
-                    part=(mine, len(samples)),
-                )  # fmt: skip
-            yield standardise(pixels).to(memory_format=self.memory_format)
+            pixels, views = self.pixels[samples[mine].long().to(self.device)], []
+            for draws in every:
+                view = pixels
+                if self.padding is not None:
+                    view = augment(
+                        pixels, generator=draws, padding=self.padding, flip=self.flip,
+                        part=(mine, len(samples)),
+                    )  # fmt: skip
+                views.append(standardise(view).to(memory_format=self.memory_format))
+            yield views
 
     def judged(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
         for images in eval_batches(pixels, self.device):
@@ -155,27 +162,32 @@ class StreamedBatches(Batches):
         self.source, self.augmented, self.fetcher = images.source, augmented, fetcher
         self._fetch = fetcher.fetch
 
-    def _images(self, epoch: int, shares: Sequence[Share]) -> Iterator[Tensor]:
-        draws = generator(self.seed, _AUGMENT, epoch)
+    def _views(self, epoch: int, shares: Sequence[Share]) -> Iterator[list[Tensor]]:
+        every = [generator(self.seed, stream, epoch) for stream in self.streams]
         colours: deque[Tensor] = deque()
 
         def wanted() -> Iterator[Wanted]:
             for samples, mine in shares:
-                places, views = self.source.places(samples[mine].tolist()), None
+                places, views = self.source.places(samples[mine].tolist() * len(every)), None
                 if self.augmented:
-                    drawn = torch.rand(
-                        len(samples), VIEW_DRAWS + COLOUR_DRAWS, generator=draws,
-                        dtype=torch.float64,
-                    )[mine]  # fmt: skip
-                    views = drawn[:, :VIEW_DRAWS].contiguous()
-                    colours.append(drawn[:, VIEW_DRAWS:])
+                    drawn = [
+                        torch.rand(
+                            len(samples), VIEW_DRAWS + COLOUR_DRAWS, generator=draws,
+                            dtype=torch.float64,
+                        )[mine]
+                        for draws in every
+                    ]  # fmt: skip
+                    both = torch.cat(drawn)
+                    views = both[:, :VIEW_DRAWS].contiguous()
+                    colours.append(both[:, VIEW_DRAWS:])
                 yield Wanted(places, self.source.side, views)
 
         for pixels in self._fetch(wanted()):
             images = scaled(pixels.to(self.device, non_blocking=True))
             if self.augmented:
                 images = distort(images, colours.popleft())
-            yield (2 * images - 1).contiguous(memory_format=self._order)
+            images = (2 * images - 1).contiguous(memory_format=self._order)
+            yield list(images.chunk(len(every)))
 
     @property
     def _order(self) -> torch.memory_format:

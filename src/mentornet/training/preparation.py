@@ -49,13 +49,11 @@ class Prepared:
         test: what the student is judged on.
         validation: what the best epoch is chosen by; the test images where there is none.
         method: who supervises.
-        verified: what a data-driven mentor learns from, and the student is taught.
+        verdicts: what a person said of labels, for a method that learns from it.
         notes: what the user should hear.
         further: what else the student is judged on, by name.
         samples: the number of each training sample before some were left out by decisions; None
             where none were.
-        kept: what was left of the samples, where the method prunes them.
-        seconds_before: what that took.
     """
 
     config: TrainConfig
@@ -63,12 +61,10 @@ class Prepared:
     test: Samples
     validation: Samples | None
     method: Method
-    verified: Verdicts | None
+    verdicts: Verdicts | None
     notes: tuple[str, ...]
     further: Mapping[str, Samples] = field(default_factory=dict)
     samples: Tensor | None = None
-    kept: Tensor | None = None
-    seconds_before: float = 0.0
 
     @property
     def noise_rate(self) -> float | None:
@@ -85,11 +81,11 @@ class Prepared:
         for images in (self.train, self.test, self.validation, *self.further.values()):
             if images is not None:
                 content.update(images.fingerprint())
-        if self.verified is not None:
-            content.update(self.verified.index.numpy().data)
-            content.update(self.verified.is_correct.numpy().data)
-            if self.verified.true_label is not None:
-                content.update(self.verified.true_label.numpy().data)
+        if self.verdicts is not None:
+            content.update(self.verdicts.index.numpy().data)
+            content.update(self.verdicts.is_correct.numpy().data)
+            if self.verdicts.true_label is not None:
+                content.update(self.verdicts.true_label.numpy().data)
         return content.hexdigest()
 
 
@@ -125,7 +121,7 @@ def prepare(
     train = decided.images
     if len(train.given_label.unique()) < 2:
         raise MentorNetError("all training labels are of one class; there is nothing to tell apart")
-    if method.needs_truth and train.true_label is None:
+    if method.needs.true_labels and train.true_label is None:
         if noise is not None or config.data not in CLEAN:
             raise MentorNetError(f"{name} needs true labels, which this data does not have")
         train = replace(train, true_label=train.given_label)  # as they ship, they are clean
@@ -172,20 +168,20 @@ def _from_root(path: str) -> str:
 def _check_method(config: TrainConfig, method: Method) -> None:
     """What the method needs or has no use for, before anything is loaded."""
     verified = config.labels.clean is not None or config.labels.clean_count is not None
-    if method.needs_verified and not verified:
+    if method.needs.verdicts == "required" and not verified:
         transfer = "; or transfer a mentor with --set mentor=NAME"
         raise MentorNetError(
             f"{method.name} learns from verified samples: name them with --clean FILE, or draw "
             "them with --clean-count N where true labels are known"
             f"{transfer if 'mentor' in method.settings else ''}"
         )
-    if verified and not method.uses_verified:
+    if verified and method.needs.verdicts == "no":
         raise MentorNetError(
             f"{method.name} has no use for verified samples; leave out --clean and --clean-count"
         )
     if config.labels.clean is not None and not Path(config.labels.clean).is_file():
         raise MentorNetError(f"--clean {config.labels.clean} is missing")
-    own, given = method.student_dropout, config.student.dropout
+    own, given = method.needs.dropout, config.student.dropout
     if own is not None and given not in (None, own):
         raise MentorNetError(
             f"{method.name} sets the student's dropout to {own:g}, and --dropout to {given:g}; "

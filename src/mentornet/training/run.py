@@ -19,7 +19,6 @@ from mentornet.errors import MentorNetError
 from mentornet.training.batches import steps_per_epoch
 from mentornet.training.observer import Observer
 from mentornet.training.preparation import Prepared, prepare
-from mentornet.training.pruning import prune, unpruned
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.speed import choose_machine
 from mentornet.training.trainer import Trainer
@@ -87,8 +86,6 @@ def _train(
     else:
         machine = _machine(prepared, processes, observer)
     prepared = _on_machine(prepared, machine)
-    if prepared.method.prunes_by:
-        prepared = unpruned(prepared)
     trainer = Trainer(prepared, run, observer)  # all that can be wrong is found before we write
     with run.alone() if processes.first else nullcontext():
         if processes.first:
@@ -97,8 +94,6 @@ def _train(
                 run.check_free()  # once more, now that nobody else can write here
                 run.start(prepared.config, prepared.train, prepared.digest, prepared.samples)
         processes.wait()
-        if prepared.method.prunes_by:
-            trainer = Trainer(prune(prepared, run.pruning, observer), run, observer)
         if resume:
             _go_on(trainer, run, observer)
         return trainer.fit()
@@ -116,8 +111,6 @@ def _train_without_folder(
     prepared: Prepared, processes: Processes, observer: Observer
 ) -> dict[str, Any]:
     prepared = _on_machine(prepared, _machine(prepared, processes, observer))
-    if prepared.method.prunes_by:
-        prepared = prune(prepared, None, observer)
     return Trainer(prepared, None, observer).fit()
 
 
@@ -133,13 +126,13 @@ def _machine_before(run: RunFolder, asked: MachineConfig) -> MachineConfig:
 def _check_parts(prepared: Prepared, processes: Processes) -> None:
     """What several processes can share, and whether they share it."""
     parts = prepared.config.optimiser.accumulate or 1
-    if not processes.alone and not prepared.method.shares:
+    if not processes.alone and prepared.method.needs.one_process:
         raise MentorNetError(
             f"{prepared.method.name} is for one process; start it without torchrun"
         )
-    if parts > 1 and not prepared.method.accumulates:
+    if parts > 1 and prepared.method.needs.whole_batch:
         raise MentorNetError(
-            f"{prepared.method.name} needs each batch as a whole; leave out --accumulate"
+            f"{prepared.method.name} needs each batch as a whole; leave out accumulate"
         )
     size = _smallest_batch(prepared)
     if parts * processes.world > 1 and size < 2 * parts * processes.world:

@@ -23,14 +23,14 @@ from mentornet.distributed import job
 from mentornet.errors import MentorNetError
 from mentornet.files import read_json, write_bytes, write_json, write_text
 from mentornet.locking import LOCK, alone
-from mentornet.mentors import Mentor
 from mentornet.training.checkpoints import Checkpoints
+from mentornet.weighting import LearnedMentor
 
 __all__ = ["RunFolder"]
 
 _TEMPORARY = re.compile(  # what `files.write_bytes` has begun and a kill has left
     r"\.(config\.toml|data\.json|labels\.npz|metrics\.jsonl|records\.parquet|summary\.json|"
-    r"curves\.\w+|\w+\.safetensors|epoch-.*|fold-.*)\.[0-9a-f]{16}"
+    r"curves\.\w+|\w+\.safetensors|epoch-.*)\.[0-9a-f]{16}"
 )
 
 
@@ -51,7 +51,6 @@ class RunFolder:
         self.summary = path / "summary.json"
         self.trajectories = path / "trajectories"
         self.mentors = path / "mentors"
-        self.pruning = path / "pruning"
         self.best = path / "checkpoints" / "best.safetensors"
         self.last = path / "checkpoints" / "last.safetensors"
         self.checkpoints = Checkpoints(path / "checkpoints")
@@ -76,7 +75,7 @@ class RunFolder:
 
     def sweep(self) -> None:
         """Remove what a killed process had half written."""
-        for folder in (self.path, self.best.parent, self.trajectories, self.pruning):
+        for folder in (self.path, self.best.parent, self.trajectories):
             if folder.is_dir():
                 for file in folder.iterdir():
                     if _TEMPORARY.fullmatch(file.name):
@@ -154,11 +153,11 @@ class RunFolder:
         except SafetensorError as error:
             raise MentorNetError(f"{path} cannot be read ({error}); was it cut short?") from None
 
-    def write_mentors(self, learned: Mapping[str, Mentor]) -> None:
+    def write_mentors(self, learned: Mapping[str, LearnedMentor]) -> None:
         """Every mentor learned so far, in a folder named after when."""
-        for name, mentor in learned.items():
+        for name, found in learned.items():
             if not (self.mentors / name / "config.json").exists():
-                mentor.save_pretrained(self.mentors / name)
+                found.mentor.save_pretrained(self.mentors / name)
 
     def check_data(self, digest: str) -> None:
         """Raise if the data is not what the run was started on."""

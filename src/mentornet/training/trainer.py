@@ -1,7 +1,7 @@
 """The only trainer: a ladder of short rungs, `fit`, `run_epoch`, `step`, on Lightning Fabric.
 
-One step of Algorithm 1 is `Trainer.step`. Nothing in it waits for the device, and what it draws
-depends on the seed and the epoch only, so a run that was killed goes on to the same end.
+One step of Algorithm 1 is `Trainer.step`. Nothing in it waits for the device, and its random draws
+depend on the seed and the epoch only, so a run that was killed goes on to the same end.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from mentornet.config import OptimiserConfig
 from mentornet.data import Batch, Samples
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
-from mentornet.methods import Step, Task
+from mentornet.methods import Task
 from mentornet.metrics import auroc
 from mentornet.randomness import generator, seeded
 from mentornet.records import Records, check_records, write_records
 from mentornet.students import answering
-from mentornet.training.accumulation import Accumulation
 from mentornet.training.assembly import (
     compiled,
     fresh_student,
@@ -37,7 +36,9 @@ from mentornet.training.observer import Observer, StepFigures
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.schedules import learning_rate
-from mentornet.weighting.weight_decay import add_weight_decay
+from mentornet.training.step import StepResult, TrainingStep
+from mentornet.training.student_average import StudentAverage
+from mentornet.weighting import add_weight_decay
 
 __all__ = ["DivergedError", "Trainer"]
 
@@ -79,16 +80,21 @@ class Trainer:
             None if train.true_label is None else train.given_label == train.true_label
         )
         self.supervision = prepared.method.start(self._task(device))
-        self.supervision.processes = self.processes
-        parts = optimiser.accumulate or 1
+        needs, parts = prepared.method.needs, optimiser.accumulate or 1
         smallest = len(train) // self.batches.steps // parts
         self.module = fresh_student(prepared, self._first_images, smallest_batch=smallest)
         sgd = make_sgd(optimiser, self.module, self.supervision)
         self.student, self.optimiser = self.fabric.setup(compiled(self.module, machine), sgd)
-        self.accumulation = Accumulation(self.fabric, self.student, parts)
+        self.average: StudentAverage | None = None
+        if needs.student_average is not None:
+            self.average = StudentAverage(self.module, needs.student_average)
+        self.stepper = TrainingStep(
+            self.fabric, self.student, self.supervision, self.processes, parts=parts,
+            looks_again=needs.looks_again, average=self.average,
+        )  # fmt: skip
         self.records = Records(len(train), device, classes=len(train.classes))
         self.steps_done = self.epochs_done = 0
-        self.seconds = prepared.seconds_before
+        self.seconds = 0.0
         self.metrics: list[dict[str, Any]] = []
         self.best_judged, self.best_accuracy, self.best_epoch = -1.0, 0.0, 0
         self.notes: list[str] = []
@@ -98,13 +104,12 @@ class Trainer:
         self._looked = self._saved = time.monotonic()
 
     def _task(self, device: torch.device) -> Task:
-        train, verified = self.prepared.train, self.prepared.verified
-        if verified is not None:
-            verified = verified.to(device)
+        train, verdicts = self.prepared.train, self.prepared.verdicts
+        if verdicts is not None:
+            verdicts = verdicts.to(device)
         return Task(
             count=len(train), classes=len(train.classes), total_steps=self.total_steps,
-            seed=self.config.seed, device=device, verified=verified, is_correct=self.is_correct,
-            kept=self.prepared.kept,
+            seed=self.config.seed, device=device, verdicts=verdicts, is_correct=self.is_correct,
         )  # fmt: skip
 
     def _first_images(self, count: int) -> Tensor:
@@ -130,12 +135,13 @@ class Trainer:
     def run_epoch(self, epoch: int) -> None:
         """One pass over all samples."""
         self.student.train()
-        stream = (
-            (_DROPOUT, epoch) if self.processes.first else (_DROPOUT, epoch, self.processes.rank)
-        )
+        self.supervision.begin_epoch(epoch)
+        rank = self.processes.rank
+        stream = (_DROPOUT, epoch, rank) if rank else (_DROPOUT, epoch)
         with seeded(generator(self.config.seed, *stream).initial_seed()):
             for batch in islice(self.batches.epoch(epoch), self.total_steps - self.steps_done):
                 self.step(batch, epoch)
+        self.supervision.end_epoch(epoch)
         self._check_finite()
 
     def step(self, batch: Batch, epoch: int) -> None:
@@ -143,40 +149,28 @@ class Trainer:
         rate = learning_rate(self.config.optimiser, self.steps_done, self.total_steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        done = self._descended(batch, rate)
-        for beside in self.supervision.parameters():
-            if beside.grad is not None and not self.processes.alone:
-                beside.grad = self.processes.total(beside.grad) / self.processes.world
-        if self.supervision.weighs and done.weighed is not None:
+        done = self._gradients(batch, rate)
+        if done.decays is not None:
             decay = self.config.optimiser.weight_decay or 0.0
-            add_weight_decay(self.module.parameters(), decay, done.weighed)
+            add_weight_decay(self.module.parameters(), decay, done.decays)
         self.optimiser.step()
-        whole = batch.whole
+        if self.average is not None:
+            self.average.update(self.module)
+        seen = done.evidence
+        assert seen.index is not None
         self.records.add(
-            whole.index,
-            done.losses,
-            self.supervision.trust(done.weights, whole),
-            done.predicted,
-            whole.given_label,
-            epoch,
-            done.margins,
+            seen.index, seen.losses, done.trust, seen.predicted, seen.labels, epoch, seen.margins
         )
         self.steps_done += 1
-        loss = done.loss.detach() if self.processes.alone else done.losses.mean()
-        self._watch(loss, done.weights)
+        self._watch(done.loss, done.trust)
 
-    def _descended(self, batch: Batch, rate: float) -> Step:
-        """A step with the gradients of its loss."""
+    def _gradients(self, batch: Batch, rate: float) -> StepResult:
         self.optimiser.zero_grad()
         try:
-            if self.accumulation.parts > 1:
-                return self.accumulation.step(self.supervision, batch, rate)
-            done = self.supervision.step(self.student, batch, rate)
+            return self.stepper.take(batch, rate)
         except MentorNetError:
-            self._check_finite()  # a mentor cannot be learned from losses that are no numbers
+            self._check_finite()  # a mentor cannot be learned from losses that are not numbers
             raise
-        self.fabric.backward(done.loss)
-        return done
 
     def _watch(self, loss: Tensor, weights: Tensor | None) -> None:
         """Remember the first step whose loss is no number; tell the observer now and then."""
@@ -262,7 +256,7 @@ class Trainer:
             "mean_weight": records.weight[seen].mean().item(),
             "data_used": (records.weight[seen] >= 0.5).float().mean().item(),
         }
-        row |= {name: float(value) for name, value in self.supervision.figures().items()}
+        row |= {name: float(value) for name, value in self.supervision.metrics().items()}
         found = self.weight_auroc
         if found is not None:
             row["weight_auroc"] = found
@@ -302,8 +296,8 @@ class Trainer:
         if self.is_correct is None:
             return None
         guessed = (self.records.seen > 0).cpu()
-        if self.supervision.known is not None and self.prepared.verified is not None:
-            guessed[self.prepared.verified.index] = False
+        if self.supervision.known is not None and self.prepared.verdicts is not None:
+            guessed[self.prepared.verdicts.index] = False
         is_correct = self.is_correct[guessed]
         if is_correct.all() or not is_correct.any():
             return None
@@ -374,6 +368,7 @@ class Trainer:
             "optimiser": self.optimiser.optimizer.state_dict(),
             "supervision": self.supervision.state_dict(),
             "records": self.records.state_dict(),
+            "average": {} if self.average is None else self.average.module.state_dict(),
             "steps_done": self.steps_done,
             "epochs_done": self.epochs_done,
             "seconds": self.seconds,
@@ -393,6 +388,8 @@ class Trainer:
         self.optimiser.optimizer.load_state_dict(state["optimiser"])
         self.supervision.load_state_dict(state["supervision"])
         self.records.load_state_dict(state["records"])
+        if self.average is not None:
+            self.average.module.load_state_dict(state["average"])
         for name in (
             "steps_done", "epochs_done", "seconds", "metrics", "best_judged", "best_accuracy",
             "best_epoch", "notes",

@@ -20,8 +20,8 @@ from mentornet.config import read_config
 from mentornet.errors import MentorNetError
 from mentornet.features import EPOCHS, MentorFeatures
 from mentornet.files import read_json
-from mentornet.mentors import FitConfig, Lesson, Mentor, binary, fit, load_mentor, make_mentor
-from mentornet.methods.weighted import SpadeMethod
+from mentornet.mentors import FitConfig, Lesson, Mentor, fit_labels, load_mentor, make_mentor
+from mentornet.methods.weighted import WeightingMethod
 from mentornet.metrics import auroc
 from mentornet.randomness import generator
 from mentornet.records import read_records
@@ -32,7 +32,6 @@ from mentornet.weighting.smoothing import SmoothedLoss
 
 __all__ = ["Transferred", "learn_mentor", "read_lessons"]
 
-_HELD_OUT, _STOPPED_BY = 0.2, 0.1  # shares of the verified samples
 _REPEATS = 4  # copies of a sample and epoch, each at another percent of progress within it
 
 
@@ -67,37 +66,31 @@ def learn_mentor(
     """Learn a mentor that reads no label from the run in that folder."""
     lesson, sample = read_lessons(run)
     count = int(sample.max()) + 1
-    order = torch.randperm(count, generator=generator(config.seed, 3))
-    place = torch.empty_like(order)
-    place[order] = torch.arange(count)
-    share = place[sample] / count  # whole samples are held out, not single epochs of them
-    judged = lesson.rows(share < _HELD_OUT)
-    stopped_by = lesson.rows((share >= _HELD_OUT) & (share < _HELD_OUT + _STOPPED_BY))
-    taught = lesson.rows(share >= _HELD_OUT + _STOPPED_BY)
-    for part in (taught, stopped_by, judged):
-        if part.target.unique().numel() < 2:
-            raise MentorNetError(
-                f"{count} verified samples are too few to learn a mentor from: some of each kind, "
-                "right and wrong, must be held out"
-            )
     mentor = make_mentor("bilstm", seed=config.seed, num_classes=1, use_label=False)
-    fit(
-        mentor, taught, binary, error=binary, judged_on=stopped_by, config=config,
+    record = fit_labels(
+        mentor, lesson.features, lesson.target.bool(), config, sample=sample, seed=config.seed,
         on_progress=on_progress,
     )  # fmt: skip
     mentor.eval().requires_grad_(False)
+    held_out = record.held_out
+    assert held_out is not None
+    if held_out.target.unique().numel() < 2:
+        raise MentorNetError(
+            f"{count} verified samples are too few to learn a mentor from: some of each kind, "
+            "right and wrong, must be held out"
+        )
     with torch.no_grad():
-        weight = apply_rule(mentor, judged.features)
-        predefined = apply_rule(load_mentor("pd"), judged.features)
+        weight = apply_rule(mentor, held_out.features)
+        predefined = apply_rule(load_mentor("pd"), held_out.features)
     wrong = int((lesson.target[torch.searchsorted(sample, torch.arange(count))] == 0).sum())
     return Transferred(
         mentor,
         verified=count,
         wrong=wrong,
         epochs=len(sample) // count // _REPEATS,
-        error=((weight - judged.target) ** 2).mean().item(),
-        error_predefined=((predefined - judged.target) ** 2).mean().item(),
-        auroc=auroc(weight, judged.target.bool()),
+        error=((weight - held_out.target) ** 2).mean().item(),
+        error_predefined=((predefined - held_out.target) ** 2).mean().item(),
+        auroc=auroc(weight, held_out.target.bool()),
         summary=read_json(RunFolder(run).summary),
     )
 
@@ -112,23 +105,23 @@ def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
     if not folder.summary.is_file():
         raise MentorNetError(f"{run} is not a finished run: it has no {folder.summary.name}")
     prepared = prepare(read_config(folder.config))
-    verified = prepared.verified
+    verified = prepared.verdicts
     if verified is None:
         raise MentorNetError(
             f"{run} had no verified samples to learn from; train with --method mentornet-dd and "
             "--clean or --clean-count"
         )
     rows = folder.read_metrics()
-    if "loss_percentile" not in rows[-1]:
+    if "loss_level" not in rows[-1]:
         raise MentorNetError(
             f"{run} has no loss percentile to compare losses with, as {prepared.method.name} takes "
             "none; train with --method mentornet-dd"
         )
     table = read_records(folder.records)
     losses = torch.from_numpy(np.stack(table["loss"].to_numpy()[verified.index.numpy()]))
-    if isinstance(prepared.method, SpadeMethod) and prepared.method.smoothing:
+    if isinstance(prepared.method, WeightingMethod) and prepared.method.smoothing:
         losses = _smoothed(losses, prepared.method.smoothing)
-    levels = torch.tensor([row["loss_percentile"] for row in rows])
+    levels = torch.tensor([row["loss_level"] for row in rows])
     count, epochs = losses.shape
     steps = torch.arange(epochs).repeat(count).repeat_interleave(_REPEATS)
     within = torch.rand(len(steps), generator=generator(prepared.config.seed, 4))

@@ -1,35 +1,43 @@
-"""From a batch's losses to its weights: features, moving percentile, history, SPADE."""
+"""The one weighting engine: evidence, loss level, noise rate, weights, learning from verdicts.
+
+`MentorLoss` is its facade for any training loop.
+"""
 
 from __future__ import annotations
 
-from mentornet.weighting.class_percentile import ClassPercentile
-from mentornet.weighting.data_driven import DataDriven, Outcome
+from mentornet.weighting.engine import Weighting, weighted_mean
+from mentornet.weighting.evidence import Evidence, loss_on_another_class
 from mentornet.weighting.history import LossHistory
+from mentornet.weighting.learning import LearnedMentor, Learning, Outcome
+from mentornet.weighting.levels import ClassLossLevel, FairLossLevel, LossLevel
 from mentornet.weighting.mentor_loss import MentorLoss
 from mentornet.weighting.noise_rate import NoiseEstimate, NoiseRate
-from mentornet.weighting.percentile import PercentileEMA
-from mentornet.weighting.relearning import Relearning, check_updates
-from mentornet.weighting.spade import Spade, SpadeConfig, apply_rule, history_of, weighted_mean
+from mentornet.weighting.rules import apply_rule, find_rule, history_of
+from mentornet.weighting.settings import DATA_DRIVEN, LearningConfig, WeightingConfig
 from mentornet.weighting.weight_decay import WeightDecay, add_weight_decay, scale_weight_decay
 
 __all__ = [
-    "ClassPercentile",
-    "DataDriven",
+    "DATA_DRIVEN",
+    "ClassLossLevel",
+    "Evidence",
+    "FairLossLevel",
+    "LearnedMentor",
+    "Learning",
+    "LearningConfig",
     "LossHistory",
+    "LossLevel",
     "MentorLoss",
     "NoiseEstimate",
     "NoiseRate",
     "Outcome",
-    "PercentileEMA",
-    "Relearning",
-    "Spade",
-    "SpadeConfig",
-    "Verified",
     "WeightDecay",
+    "Weighting",
+    "WeightingConfig",
     "add_weight_decay",
     "apply_rule",
-    "check_updates",
+    "find_rule",
     "history_of",
+    "loss_on_another_class",
     "scale_weight_decay",
     "weighted_mean",
 ]

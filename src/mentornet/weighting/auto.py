@@ -20,9 +20,9 @@ class AutoPercentile(nn.Module):
     nearly all are (0.8 and more), the student still knows nothing, and nothing is left out by it.
 
     >>> auto, settled = AutoPercentile(), torch.tensor(True)
-    >>> auto(torch.tensor(0.25), torch.tensor(0.2), settled=settled)
+    >>> auto(torch.tensor([0.3, 0.25, 0.2]), settled)
     tensor(0.7000)
-    >>> auto(torch.tensor(0.25), torch.tensor(0.006), settled=settled)
+    >>> auto(torch.tensor([0.3, 0.25, 0.006]), settled)
     tensor(0.9970)
     """
 
@@ -32,21 +32,19 @@ class AutoPercentile(nn.Module):
         super().__init__()
         self.register_buffer("unit", torch.zeros(()))
 
-    def forward(self, rate: Tensor, sure: Tensor, *, settled: Tensor) -> Tensor:
-        """p, a scalar in [0, 1]; 1 while nothing is settled.
+    def forward(self, rates: Tensor, settled: Tensor) -> Tensor:
+        """p, a scalar in [0, 1]; 1 while the student has not settled.
 
         Args:
-            rate: ε, a scalar.
-            sure: ε_sure, the share of labels that are wrong if any are.
-            settled: whether the student has learned enough to judge by, a boolean scalar.
+            rates: three estimates of the share of wrong labels, `(3,)`, as in `NoiseRate.average`;
+                the second is ε, which is safe to act on, and the third ε_sure.
+            settled: whether the student has learned enough to be asked, a boolean scalar.
         """
+        _, rate, sure = rates
         wrong = (sure / _CLEAN).clamp(max=1).square()
-        left_out = _MARGIN * rate * wrong * self._knows(sure)
+        knows = ((_NOTHING - sure) / (_NOTHING - _LEARNED)).clamp(0, 1)
+        left_out = _MARGIN * rate * wrong * knows
         return 1 - torch.where(settled, left_out.clamp(max=_MOST), 0.0)
-
-    def _knows(self, sure: Tensor) -> Tensor:
-        """1 where the student has learned something, 0 where everything looks wrong to it."""
-        return ((_NOTHING - sure) / (_NOTHING - _LEARNED)).clamp(0, 1)
 
     @torch.no_grad()
     def measured(self, losses: Tensor) -> Tensor:

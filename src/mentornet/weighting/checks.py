@@ -15,11 +15,16 @@ import torch
 from torch import Tensor
 
 from mentornet.errors import MentorNetError
+from mentornet.mentors import Mentor
+from mentornet.weighting.engine import Weighting
+from mentornet.weighting.evidence import Evidence
 
 __all__ = [
     "IGNORE",
     "as_shares",
     "can_look",
+    "check_criterion",
+    "check_evidence",
     "check_index",
     "check_known",
     "check_labels",
@@ -135,18 +140,20 @@ def check_index(index: Tensor | None, batch: int, samples: int | None) -> None:
         )
 
 
-def check_numbers(losses: Tensor, bad: Tensor, step: Tensor, *, first: Tensor | bool) -> None:
+def check_numbers(evidence: Evidence, step: Tensor, *, first: Tensor | bool) -> None:
     """Raise if no loss is a number; warn if some are not, the first time.
 
     Args:
-        losses: `(B,)`.
-        bad: which of them should be a number and are none, `(B,)`.
-        step: which step it is.
-        first: whether there were none before.
+        evidence: of the batch.
+        step: the number of the step.
+        first: whether all losses before were numbers.
     """
-    if not can_look(bad) or not bad.any():
+    if not can_look(evidence.losses):
         return
-    if not losses.isfinite().any():
+    bad = evidence.bad
+    if not bad.any():
+        return
+    if not evidence.losses.isfinite().any():
         raise MentorNetError(
             f"all {int(bad.sum())} losses of the batch are NaN or infinite, at step {int(step)}; "
             "did the student diverge? Try a lower learning rate"
@@ -154,9 +161,60 @@ def check_numbers(losses: Tensor, bad: Tensor, step: Tensor, *, first: Tensor | 
     if first:
         warnings.warn(
             f"{int(bad.sum())} of {len(bad)} losses are NaN or infinite; their weight is 0. "
-            'figures()["bad_samples"] counts on',
-            stacklevel=5,
+            'metrics()["bad_samples"] counts on',
+            stacklevel=6,
         )
+
+
+def check_criterion(
+    total_steps: int | None,
+    samples: int | None,
+    *,
+    label_smoothing: float,
+    class_weight: Tensor | None,
+    auto_percentile: float | None,
+    auto_drop: float | None,
+) -> tuple[int, int | None]:
+    """The number of steps and samples as whole numbers; raise for settings that cannot be."""
+    if total_steps is None:
+        raise MentorNetError(
+            "total_steps is missing: how often will the loss be called in training? "
+            "Usually epochs * len(loader)"
+        )
+    total_steps = whole_number("total_steps", total_steps, least=1)
+    if samples is not None:
+        samples = whole_number("samples", samples, least=1)
+    if class_weight is not None and not isinstance(class_weight, Tensor):
+        kind = type(class_weight).__name__
+        raise MentorNetError(f"class_weight must be a tensor (K,), got {kind}")
+    if not 0 <= label_smoothing <= 1:
+        raise MentorNetError(f"label_smoothing must be in [0, 1], got {label_smoothing:g}")
+    if auto_percentile is not None:
+        raise MentorNetError(
+            f"mentor 'auto' finds its own percentile, got percentile={auto_percentile:g}; "
+            "leave it out, or take mentor='pd'"
+        )
+    if auto_drop:
+        raise MentorNetError(f"mentor 'auto' drops no samples, got burn_in_drop={auto_drop:g}")
+    return total_steps, samples
+
+
+def check_evidence(
+    evidence: Evidence, engine: Weighting, samples: int | None, by_class: int | None
+) -> None:
+    """Raise unless the engine can make weights from this evidence."""
+    check_index(evidence.index, len(evidence.losses), samples)
+    plays_wrong = engine.learning is not None and engine.learning.plays_wrong
+    if plays_wrong and evidence.wrong is None:
+        raise MentorNetError(
+            "to learn from right labels only, wrong ones are played by other classes: give "
+            "logits (B, K), not losses, or verify wrong labels too (learn_from)"
+        )
+    if by_class is not None:
+        check_known(evidence.labels, by_class, "by_class")
+    rule = engine.rule
+    if isinstance(rule, Mentor) and rule.config.use_label:
+        check_known(evidence.labels, rule.config.num_classes, "this mentor")
 
 
 def as_shares(weights: Tensor, losses: Tensor, name: str) -> Tensor:

@@ -25,6 +25,9 @@ __all__ = ["NoiseEstimate", "NoiseRate"]
 _ANY_CLASS = (
     "a wrong label is any other class with equal chance, and the student does not know it by heart"
 )
+_AVERAGED = 0.1  # share of training that the noise rate is averaged over
+_SETTLED = 0.1  # share of training before which the student knows too little to be asked
+_CLEAR = 0.1  # share of labels that may look wrong without surely being wrong
 _SHARES = (0.9, 0.75, 0.5)  # of ℓ_wrong lie beyond the places where tails are compared
 _UNSURE = (0.2, 0.02)  # to either side: a share of the rate, and so much in any case
 _ENOUGH = 0.1  # of the samples, on which the student must be of one mind to be asked
@@ -67,21 +70,34 @@ class NoiseRate(nn.Module):
     is exceeded by half, there are hardly any right ones left: that is `sure`.
 
     Args:
-        while_: steps that ε is averaged over, about.
+        total_steps: of the whole training; ε is averaged over about a tenth of them.
+        burn_in: share of training after which the student is asked in any case.
         decay: by which older batches count less in the distributions.
+
+    Attributes:
+        settled: whether the student has learned enough to be asked, a boolean scalar. It stays so.
     """
 
     average: Tensor
     knows_wrong: Tensor
+    settled: Tensor
+    shares: Tensor
 
-    def __init__(self, while_: float = 100.0, decay: float = 0.98) -> None:
+    def __init__(
+        self, total_steps: float = 1000, burn_in: float = 0.2, decay: float = 0.98
+    ) -> None:
         super().__init__()
-        self.smooth = 1 / max(while_, 1.0)
+        self.smooth = 1 / max(_AVERAGED * total_steps, 1.0)
+        self.earliest, self.latest = (
+            share * total_steps for share in (_SETTLED, max(burn_in, _SETTLED))
+        )
         self.given = LossHistogram(decay=decay)
         self.wrong = LossHistogram(decay=decay)
         self.bells = TwoBells(self.given.edges)
         self.register_buffer("average", torch.zeros(len(_SHARES)))
         self.register_buffer("knows_wrong", torch.tensor(False))
+        self.register_buffer("settled", torch.tensor(False))
+        self.register_buffer("shares", torch.tensor(_SHARES)[:, None], persistent=False)
 
     @property
     def rate(self) -> Tensor:
@@ -99,25 +115,30 @@ class NoiseRate(nn.Module):
         return self.average[2]
 
     @torch.no_grad()
-    def update(self, losses: Tensor, wrong: Tensor | None, *, settled: Tensor) -> None:
+    def update(self, losses: Tensor, wrong: Tensor | None, step: Tensor) -> None:
         """Take in a batch.
+
+        The student counts as settled when burn-in is over. It does so before, from a tenth of
+        training on, if the labels that look wrong are those that surely are: then it has nothing
+        left to learn but wrong labels by heart. Before it is settled, nothing is averaged.
 
         Args:
             losses: ℓ on the given labels, `(B,)`; NaN does not count.
-            wrong: ℓ on labels that are surely wrong, `(B,)`, or None if nobody knows.
-            settled: whether the student has learned enough, a boolean scalar; before, there
-                is nothing worth averaging.
+            wrong: ℓ on labels that are surely wrong, `(B,)`, or None if that is not known.
+            step: the number of the step, a scalar.
         """
+        rate, _, sure = self.average
+        clear = self.knows_wrong & (rate - sure < _CLEAR) & (step >= self.earliest)
+        self.settled = self.settled | clear | (step >= self.latest)
         self.given.update(losses)
         if wrong is None:
             now = self.bells.update(self.given.shares()[0]).expand(len(_SHARES))
         else:
             self.wrong.update(wrong)
             self.knows_wrong = torch.ones_like(self.knows_wrong)
-            given, known = self.given.shares()[0], self.wrong.shares()[0]
-            now = torch.stack([_tail_ratio(given, known, share) for share in _SHARES])
+            now = _tail_ratios(self.given.shares()[0], self.wrong.shares()[0], self.shares)
         moved = self.average + self.smooth * (now - self.average)
-        self.average = torch.where(settled, moved, now)
+        self.average = torch.where(self.settled, moved, now)
 
     def estimate(self, steady: Steady | None = None) -> NoiseEstimate:
         """What is known by now; on an accelerator this waits.
@@ -141,10 +162,8 @@ class NoiseRate(nn.Module):
         return NoiseEstimate(rate, max(0.0, rate - unsure), min(1.0, rate + unsure), assumes)
 
 
-def _tail_ratio(given: Tensor, wrong: Tensor, share: float) -> Tensor:
-    """P(ℓ > m) / P(ℓ_wrong > m) where about `share` of ℓ_wrong lies beyond m."""
-    beyond_given, beyond_wrong = (part.flip(0).cumsum(0).flip(0) for part in (given, wrong))
-    at = ((beyond_wrong >= share).sum() - 1).clamp(0, BINS - 1)
-    at = at.unsqueeze(0)
-    ratio = beyond_given.gather(0, at) / beyond_wrong.gather(0, at).clamp(min=1e-12)
-    return ratio[0].clamp(0, 1)
+def _tail_ratios(given: Tensor, wrong: Tensor, shares: Tensor) -> Tensor:
+    """P(ℓ > m) / P(ℓ_wrong > m), `(3,)`, where about each of `shares` of ℓ_wrong lies beyond m."""
+    beyond_given, beyond_wrong = given.flip(0).cumsum(0).flip(0), wrong.flip(0).cumsum(0).flip(0)
+    at = ((beyond_wrong >= shares).sum(1) - 1).clamp(0, BINS - 1)
+    return (beyond_given[at] / beyond_wrong[at].clamp(min=1e-12)).clamp(0, 1)

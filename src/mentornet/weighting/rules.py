@@ -1,17 +1,20 @@
-"""What weighs, from how a user names it."""
+"""Rules: the mentors and curricula that give weights, and how a user names them."""
 
 from __future__ import annotations
 
 import copy
 from pathlib import Path
 
+from torch import Tensor
+
 from mentornet.curricula import Curriculum, MentorNetPD, Uniform
 from mentornet.errors import MentorNetError
+from mentornet.features import MentorFeatures
 from mentornet.mentors import Mentor, load_mentor
 from mentornet.mentors.store import shipped
 from mentornet.names import did_you_mean
 
-__all__ = ["AUTO", "find_rule"]
+__all__ = ["AUTO", "apply_rule", "find_rule", "history_of"]
 
 AUTO = "auto"
 """The predefined curriculum, by its own formula, around a percentile that is found on the way."""
@@ -42,3 +45,16 @@ def find_rule(mentor: str | Path | Mentor | Curriculum) -> Mentor | Curriculum:
             f"{did_you_mean(mentor, [AUTO, *shipped()])}"
         )
     return load_mentor(mentor)
+
+
+def history_of(rule: Mentor | Curriculum) -> int:
+    """T, how many steps of loss the rule reads."""
+    return rule.config.history if isinstance(rule, Mentor) else rule.min_history
+
+
+def apply_rule(rule: Mentor | Curriculum, features: MentorFeatures) -> Tensor:
+    """The weights v by a mentor or a formula, `(B,)`, from the newest losses that it reads."""
+    if isinstance(rule, Mentor):
+        weight: Tensor = rule(features.newest(rule.config.history))
+        return weight
+    return rule.weight(features)

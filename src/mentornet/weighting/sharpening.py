@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -54,7 +52,6 @@ class Sharpened(nn.Module):
         self.sharpness, self.decided_by, self.decay = sharpness, decided_by, decay
         for name in ("mean", "resolution"):  # v̄ and r, until the first batch
             self.register_buffer(name, torch.tensor(torch.nan))
-        self.register_load_state_dict_pre_hook(_without_resolution)
 
     @torch.no_grad()
     def forward(self, weight: Tensor, progress: Tensor) -> Tensor:
@@ -86,9 +83,3 @@ class Sharpened(nn.Module):
             self.mean, self.mean.clamp(min=low), (self.resolution / _TELLS).clamp(max=1)
         )
         return asked.clamp(max=high)
-
-
-def _without_resolution(module: nn.Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
-    """A run that was saved when there was no r goes on as if its next batch were the first."""
-    del module
-    state.setdefault(f"{prefix}resolution", torch.tensor(torch.nan))

@@ -15,12 +15,12 @@ from mentornet.errors import MentorNetError
 from mentornet.precision import HALF
 from mentornet.records import margins_of
 from mentornet.weighting.checks import IGNORE
-from mentornet.weighting.draws import hashed_uniform
+from mentornet.weighting.evidence import loss_on_another_class
 
-__all__ = ["Judged", "judge", "one_each", "weighted_nll"]
+__all__ = ["Observed", "observe", "one_each", "weighted_nll"]
 
 
-class Judged(NamedTuple):
+class Observed(NamedTuple):
     """A batch as the student sees it.
 
     Attributes:
@@ -42,7 +42,7 @@ class Judged(NamedTuple):
     unlabelled: Tensor | None = None
 
 
-def judge(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor, first: int = 0) -> Judged:
+def observe(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor, first: int = 0) -> Observed:
     """Losses and what else follows from logits; rows that are no numbers are made harmless.
 
     Args:
@@ -65,12 +65,13 @@ def judge(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor, first: int
         unlabelled = places == 0
         losses = (losses.flatten(1).sum(1) / places).masked_fill(bad | unlabelled, torch.nan)
         predicted = torch.full_like(labels.flatten(1)[:, 0], -1)
-        return Judged(log_p, losses, None, predicted, unlabelled=unlabelled)
+        return Observed(log_p, losses, None, predicted, unlabelled=unlabelled)
     likely = known.argmax(1)
-    wrong = _on_another_class(known, likely, seed, step, first).masked_fill(bad, torch.nan)
+    wrong = loss_on_another_class(known, likely, seed=seed, step=step, first=first)
+    wrong = wrong.masked_fill(bad, torch.nan)
     predicted = likely.masked_fill(bad, -1)
     losses = losses.masked_fill(bad, torch.nan)
-    return Judged(log_p, losses, wrong, predicted, margins_of(known, labels))
+    return Observed(log_p, losses, wrong, predicted, margins_of(known, labels))
 
 
 def weighted_nll(
@@ -125,14 +126,3 @@ def _bad(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor | None]:
 def _rows(values: Tensor, like: Tensor) -> Tensor:
     """`(B,)` as `(B, 1, …)`."""
     return values.view(-1, *[1] * (like.ndim - 1))
-
-
-def _on_another_class(
-    log_p: Tensor, predicted: Tensor, seed: int, step: Tensor, first: int
-) -> Tensor:
-    batch, classes = log_p.shape
-    rows = torch.arange(first, first + batch, device=log_p.device)
-    draws = hashed_uniform((seed + 1) % 2**63, step, rows)
-    shift = 1 + (draws * (classes - 1)).long().clamp(max=max(classes - 2, 0))
-    other = (predicted + shift) % classes
-    return -log_p.gather(1, other[:, None])[:, 0]

@@ -1,0 +1,38 @@
+"""Objects of the user's own, named as `module:factory`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from mentornet.errors import MentorNetError
+
+__all__ = ["load_factory"]
+
+
+def load_factory(name: str, what: str) -> Callable[..., object]:
+    """The function or class that `name` stands for, as in `mynets:small`.
+
+    The module is looked for in the working folder first.
+
+    Args:
+        name: the module and the factory in it, with a colon in between.
+        what: the kind of object it makes, for messages: "student" or "method".
+    """
+    module, _, factory = name.partition(":")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        found = getattr(importlib.import_module(module), factory)
+    except Exception as error:  # noqa: BLE001 - whatever the user's module raises
+        raise MentorNetError(
+            f"{what} {name!r} must name a module and a factory in it, as in mynets:small; "
+            f"{type(error).__name__}: {error}"
+        ) from None
+    finally:
+        sys.path.remove(here)
+    if not callable(found):
+        raise MentorNetError(f"{what} {name!r} is not a function or class")
+    return found

@@ -1,0 +1,254 @@
+"""Learning mentors from verdicts while the student trains ("update curriculum", §3.1, App. E)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.curricula import Curriculum, Uniform
+from mentornet.distributed import Processes
+from mentornet.errors import MentorNetError
+from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.mentors import Lesson, Mentor, fit_labels, make_mentor
+from mentornet.verdicts import Verdicts
+from mentornet.weighting.lessons import Lessons
+from mentornet.weighting.rules import apply_rule
+from mentornet.weighting.settings import LearningConfig
+
+__all__ = ["LearnedMentor", "Learning", "Outcome"]
+
+_ENOUGH = 10  # samples with a verdict that must have been trained on before a mentor is learned
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one update.
+
+    Attributes:
+        progress: when it was, in percent of training.
+        samples: from how many samples with a verdict it learned.
+        error: of the learned mentor on those held out, the mean of (v − v*)².
+        error_before: of the predefined rule.
+        used: which of the two is used from then on.
+    """
+
+    progress: int
+    samples: int
+    error: float
+    error_before: float
+    used: str
+
+    def __str__(self) -> str:
+        return (
+            f"at {self.progress} %: mentor learned from {self.samples} verified samples, held-out "
+            f"error {self.error:.3f}, predefined {self.error_before:.3f}: {self.used} is used"
+        )
+
+
+@dataclass(frozen=True)
+class LearnedMentor:
+    """A mentor that was learned in a run, and when: as progress in percent."""
+
+    mentor: Mentor
+    progress: int
+
+
+class Learning(nn.Module):
+    """Learns a mentor at each of the `updates`, and keeps it if it beats the predefined rule.
+
+    It learns from what the student's own steps last showed of the samples with a verdict, with the
+    labels they were given (`Lessons`). One in five is held out. If the learned mentor does not come
+    closer to v* on those than the predefined rule does, the predefined rule is used. (Where the
+    student is taught what is known of these samples, it never learns their wrong labels by heart.
+    They are then told apart more easily than others, and the mentor is a little too sure of itself.
+    What they teach the student is worth more than that.)
+
+    Its `state_dict` has one entry: the mentors so far, and what the next one learns from.
+
+    Args:
+        verdicts: what was said of labels.
+        count: N, the number of training samples.
+        predefined: the rule to beat, which serves until the first update.
+        total_steps: of the whole training.
+        classes: K.
+        config: see `LearningConfig`.
+        begun: how many steps were made before.
+        seed: of the split, of the starting values and of the order.
+    """
+
+    def __init__(
+        self,
+        verdicts: Verdicts,
+        *,
+        count: int,
+        predefined: Mentor | Curriculum,
+        total_steps: int,
+        classes: int = 1,
+        config: LearningConfig | None = None,
+        begun: int = 0,
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        verdicts.check(count)
+        self.config, self.seed, self.total_steps = config or LearningConfig(), seed, total_steps
+        self._predefined = (predefined,)  # in a tuple, so that Θ is not part of the state
+        self._sizes = {
+            "history": self.config.history,
+            "num_classes": classes if self.config.reads_label else 1,
+            "use_label": self.config.reads_label,
+        }
+        self.fresh_mentor()  # raises at once if it cannot be made
+        self.lessons = Lessons(verdicts, count, history=self.config.history, seed=seed)
+        if self.plays_wrong and self.config.history > 1:
+            raise MentorNetError(
+                "where all verdicts say that the label is correct, a mentor reads one loss a "
+                f"sample, got history {self.config.history}; find some wrong labels too"
+            )
+        self.due = [math.ceil(share * total_steps) for share in self.config.updates]
+        self.steps = begun
+        self.done = max(0, sum(begun > due for due in self.due) - 1)  # the last is still due
+        self.mentors: dict[str, LearnedMentor] = {}
+        self._rule = self._predefined
+        self.notes: list[str] = []
+
+    @property
+    def verdicts(self) -> Verdicts:
+        """What it learns from."""
+        return self.lessons.verdicts
+
+    @property
+    def plays_wrong(self) -> bool:
+        """Whether wrong labels are played, because all verdicts say "correct"."""
+        return self.lessons.plays_wrong
+
+    @property
+    def rule(self) -> Mentor | Curriculum:
+        """The rule to use until the next update."""
+        return self._rule[0]
+
+    @property
+    def predefined(self) -> Mentor | Curriculum:
+        """The rule to beat."""
+        return self._predefined[0]
+
+    def fresh_mentor(self) -> Mentor:
+        """A mentor that has learned nothing yet."""
+        return make_mentor(self.config.architecture, seed=self.seed, **self._sizes)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for an update and enough was seen to learn from."""
+        due = self.done < len(self.due) and self.steps >= self.due[self.done]
+        return due and int(self.lessons.seen().sum()) >= _ENOUGH
+
+    def observe(self, features: MentorFeatures, index: Tensor, wrong: Tensor | None = None) -> None:
+        """Remember one step; see `Lessons.observe`."""
+        self.lessons.observe(features, index, wrong)
+        if not torch.compiler.is_compiling():
+            self.steps += 1
+
+    def update(self, noise_rate: float | None = None) -> Mentor | Curriculum:
+        """Learn a mentor now, and return the rule to use until the next update.
+
+        Args:
+            noise_rate: how often wrong labels are played, where they are.
+        """
+        now = self._percent(self.steps)
+        self.done += 1
+        later = self.due[self.done] if self.done < len(self.due) else self.total_steps
+        with torch.inference_mode(False):  # whatever the loop around it does
+            rule, outcome = self._learned(now, self._percent(later), noise_rate)
+        self._rule = (self._agreed(rule),)
+        self.notes.append(f"{outcome}")
+        if isinstance(self.rule, Mentor) and self.rule is not self.predefined:
+            self.mentors[f"{self.done}-at-{now:02d}"] = LearnedMentor(self.rule, now)
+        return self.rule
+
+    def _percent(self, steps: int) -> int:
+        return min(EPOCHS - 1, steps * EPOCHS // self.total_steps)
+
+    def _learned(
+        self, now: int, until: int, noise_rate: float | None
+    ) -> tuple[Mentor | Curriculum, Outcome]:
+        lesson, sample = self.lessons.lesson(now, noise_rate)
+        count = int(self.lessons.seen().sum())
+        if lesson.target.bool().all():
+            return Uniform(), Outcome(now, count, 0.0, 0.0, "every label found right: v = 1")
+        mentor = self.fresh_mentor().to(lesson.target.device)
+        record = fit_labels(
+            mentor, lesson.features, lesson.target.bool(), self.config.fit(), sample=sample,
+            seed=self.seed, shown=lambda taught: self.lessons.later(taught, now, until),
+        )  # fmt: skip
+        mentor.eval().requires_grad_(False)
+        assert record.held_out is not None
+        error, before = (
+            _squared_error(rule, record.held_out) for rule in (mentor, self.predefined)
+        )
+        if error < before:
+            return mentor, Outcome(now, count, error, before, "the learned one")
+        return self.predefined, Outcome(now, count, error, before, "the predefined one")
+
+    def _agreed(self, rule: Mentor | Curriculum) -> Mentor | Curriculum:
+        """What process 0 has learned, in every process: another machine may round otherwise."""
+        processes = Processes.here()
+        if processes.alone:
+            return rule
+        kind = 0 if rule is self.predefined else 1 if isinstance(rule, Uniform) else 2
+        told = torch.tensor([kind], device=self.verdicts.index.device)
+        processes.follow(told)
+        if told.item() < 2:
+            return Uniform() if told.item() else self.predefined
+        mentor = rule if kind == 2 else self.fresh_mentor().to(told.device)
+        assert isinstance(mentor, Mentor)
+        mentor.eval().requires_grad_(False)
+        processes.follow(*mentor.state_dict().values())
+        return mentor
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Learning:
+        """Move the lessons and the mentors along."""
+        super()._apply(fn, recurse)
+        self.lessons.to(fn(torch.empty(0)).device)
+        for learned in self.mentors.values():
+            learned.mentor._apply(fn, recurse)
+        if isinstance(self.predefined, Mentor):
+            self.predefined._apply(fn, recurse)
+        return self
+
+    def get_extra_state(self) -> dict[str, Any]:
+        """All that later steps depend on."""
+        now = next((name for name, it in self.mentors.items() if it.mentor is self.rule), None)
+        return {
+            "lessons": self.lessons.state_dict(),
+            "steps": self.steps,
+            "done": self.done,
+            "mentors": {name: it.mentor.state_dict() for name, it in self.mentors.items()},
+            "progress": {name: it.progress for name, it in self.mentors.items()},
+            "uniform": isinstance(self.rule, Uniform),
+            "now": now,
+            "notes": list(self.notes),
+        }
+
+    def set_extra_state(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.lessons.load_state_dict(state["lessons"])
+        self.steps, self.done, self.notes = state["steps"], state["done"], list(state["notes"])
+        self.mentors = {}
+        for name, weights in state["mentors"].items():
+            mentor = self.fresh_mentor().eval().requires_grad_(False)
+            mentor.load_state_dict(weights)
+            mentor.to(self.verdicts.index.device)
+            self.mentors[name] = LearnedMentor(mentor, state["progress"][name])
+        learned = self.mentors.get(state["now"])
+        self._rule = self._predefined if learned is None else (learned.mentor,)
+        if state["uniform"]:
+            self._rule = (Uniform(),)
+
+
+@torch.no_grad()
+def _squared_error(rule: Mentor | Curriculum, lesson: Lesson) -> float:
+    """The mean of (v − v*)²: for a rule of 0s and 1s, the share of its mistakes."""
+    return ((apply_rule(rule, lesson.features) - lesson.target) ** 2).mean().item()

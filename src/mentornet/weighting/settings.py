@@ -1,0 +1,96 @@
+"""The settings of the weighting engine; the defaults are the paper's where it states them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mentornet.errors import MentorNetError
+from mentornet.mentors import FitConfig
+from mentornet.weighting.levels import check_level
+
+__all__ = ["DATA_DRIVEN", "LearningConfig", "WeightingConfig"]
+
+
+@dataclass(frozen=True)
+class WeightingConfig:
+    """How weights are made from losses: the paper's settings (§5.1, App. E), and our additions.
+
+    Args:
+        percentile: p of the loss level ℓ_pt.
+        decay: of the moving average of ℓ_pt.
+        burn_in: share of training in which the mentor is not used; samples are dropped at random.
+        burn_in_drop: share of samples that burn-in drops. The paper gives no number; the authors'
+            released code drops half.
+        drop: share of samples dropped at random after burn-in; 0 in the paper.
+        smoothing: share of a sample's average loss that is kept at each look; 0 in the paper, which
+            uses the loss as it is. See `SmoothedLoss`.
+        sharpness: how strongly weights are pushed to 0 or 1; 0 in the paper, which uses v as it is.
+            See `Sharpened`.
+        decided_by: share of training by which `sharpness` is in full effect.
+    """
+
+    percentile: float = 0.75
+    decay: float = 0.95
+    burn_in: float = 0.2
+    burn_in_drop: float = 0.5
+    drop: float = 0.0
+    smoothing: float = 0.0
+    sharpness: float = 0.0
+    decided_by: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_level(self.percentile, self.decay)
+        for name in ("burn_in", "burn_in_drop", "drop"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise MentorNetError(f"{name} must be in [0, 1], got {value:g}")
+        if not 0 <= self.smoothing < 1:
+            raise MentorNetError(f"smoothing must be in [0, 1), got {self.smoothing:g}")
+        if not self.sharpness >= 0:
+            raise MentorNetError(f"sharpness must be ≥ 0, got {self.sharpness:g}")
+        if not 0 < self.decided_by <= 1:
+            raise MentorNetError(f"decided_by must be in (0, 1], got {self.decided_by:g}")
+
+
+DATA_DRIVEN = WeightingConfig(
+    burn_in=0.1, burn_in_drop=0.0, smoothing=0.8, sharpness=6.0, decided_by=0.3
+)
+"""Our defaults where a mentor learns from verdicts; they did best in our benchmark."""
+
+
+@dataclass(frozen=True)
+class LearningConfig:
+    """How a mentor is learned from verdicts while the student trains (§3.1, App. E).
+
+    Args:
+        updates: when the mentor is (re-)learned, as rising shares of training. The paper's are 0.21
+            and 0.75. Ours are every twentieth, because a mentor grows stale as the student learns.
+        history: T, how many losses of a sample the mentor reads.
+        reads_label: whether the mentor reads the given label.
+        steps: of Adam, at each update.
+        learning_rate: of Adam, the highest.
+        architecture: of the mentor.
+    """
+
+    updates: tuple[float, ...] = tuple(percent / 100 for percent in range(12, 97, 5))
+    history: int = 1
+    reads_label: bool = False
+    steps: int = 600
+    learning_rate: float = 0.03
+    architecture: str = "bilstm"
+
+    def __post_init__(self) -> None:
+        if not self.updates:
+            raise MentorNetError("updates must hold at least one share of training")
+        if list(self.updates) != sorted(set(self.updates)):
+            raise MentorNetError(f"updates must rise, got {self.updates}")
+        for share in self.updates:
+            if not 0 < share < 1:
+                raise MentorNetError(f"updates must be shares of training in (0, 1), got {share:g}")
+        if self.history < 1:
+            raise MentorNetError(f"history must be ≥ 1, got {self.history}")
+        self.fit()
+
+    def fit(self) -> FitConfig:
+        """How long and how fast each mentor learns."""
+        return FitConfig(self.steps, learning_rate=self.learning_rate, evaluations=20)
