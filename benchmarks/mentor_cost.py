@@ -39,9 +39,9 @@ def features_of(batch: int) -> MentorFeatures:
     draw = generator(0)
     return MentorFeatures.from_loss(
         torch.rand(batch, generator=draw) * 5,
-        percentile=2.0,
+        loss_level=2.0,
         label=torch.randint(10, (batch,), generator=draw),
-        epoch=torch.full((batch,), 42),
+        progress=torch.full((batch,), 42),
     )
 
 

@@ -21,7 +21,7 @@ from torch import nn
 
 from mentornet import MentorLoss
 
-EPOCHS, BATCH = 60, 64
+PERCENT, BATCH = 60, 64
 
 
 def noisy_digits(seed: int) -> tuple[torch.Tensor, ...]:
@@ -49,7 +49,7 @@ def network() -> nn.Module:
     )  # fmt: skip
 
 
-def train(criterion: nn.Module, seed: int = 0, epochs: int = EPOCHS) -> float:
+def train(criterion: nn.Module, seed: int = 0, epochs: int = PERCENT) -> float:
     """The accuracy on clean test images after the last epoch."""
     images, given, test_images, test_labels = noisy_digits(seed)
     with torch.random.fork_rng():
@@ -68,7 +68,7 @@ def train(criterion: nn.Module, seed: int = 0, epochs: int = EPOCHS) -> float:
         return (student(test_images).argmax(1) == test_labels).float().mean().item()
 
 
-def main(epochs: int = EPOCHS) -> tuple[float, float]:
+def main(epochs: int = PERCENT) -> tuple[float, float]:
     """Train both ways and tell."""
     plain = train(nn.CrossEntropyLoss(), epochs=epochs)
     print(f"cross-entropy  {plain:.1%} of clean test images right after the last epoch")

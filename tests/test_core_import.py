@@ -26,7 +26,7 @@ def run(body: str) -> subprocess.CompletedProcess[str]:
 def test_import_and_weigh_without_any_extra() -> None:
     done = run(
         "import mentornet\n"
-        "z = mentornet.MentorFeatures.from_loss(torch.tensor([0.1, 9.0]), percentile=1.0)\n"
+        "z = mentornet.MentorFeatures.from_loss(torch.tensor([0.1, 9.0]), loss_level=1.0)\n"
         "v = mentornet.Mentor.from_pretrained('pd').weigh(z)\n"
         "assert v[0] > 0.99 and v[1] < 0.01, v\n"
         "mentornet.fit_curriculum(mentornet.make_mentor('mlp'), mentornet.make_curriculum('pd'),"

@@ -7,11 +7,11 @@ from tests.samples import some_features
 
 
 def test_from_loss_repeats_scalars() -> None:
-    features = MentorFeatures.from_loss(torch.tensor([1.0, 4.0]), percentile=3.0, label=2, epoch=7)
+    features = MentorFeatures.from_loss(torch.tensor([1.0, 4.0]), loss_level=3.0, label=2, progress=7)
     assert features.loss.tolist() == [[1.0], [4.0]]
     assert features.difference.tolist() == [[-2.0], [1.0]]
     assert features.label.tolist() == [2, 2]
-    assert features.epoch.tolist() == [7, 7]
+    assert features.progress.tolist() == [7, 7]
 
 
 def test_from_loss_takes_a_percentile_of_every_spelling() -> None:
@@ -23,7 +23,7 @@ def test_from_loss_takes_a_percentile_of_every_spelling() -> None:
         torch.full((2, 2), 0.5),
     ]
     for spelling in spellings:
-        features = MentorFeatures.from_loss(loss, percentile=spelling)
+        features = MentorFeatures.from_loss(loss, loss_level=spelling)
         assert torch.equal(features.difference, loss - 0.5)
 
 
@@ -32,7 +32,7 @@ def test_the_newest_step_is_the_last() -> None:
     assert torch.equal(features.current_loss, features.loss[:, 3])
     assert torch.equal(features.current_difference, features.difference[:, 3])
     torch.testing.assert_close(
-        features.percentile, features.current_loss - features.current_difference
+        features.loss_level, features.current_loss - features.current_difference
     )
 
 
@@ -41,8 +41,8 @@ def test_at_loss_moves_only_the_current_loss_and_its_difference() -> None:
     moved = features.at_loss(torch.full((5,), 9.0, dtype=torch.float64))
     assert torch.equal(moved.loss[:, :3], features.loss[:, :3])
     assert (moved.current_loss == 9).all()
-    torch.testing.assert_close(moved.percentile, features.percentile)
-    assert torch.equal(moved.epoch, features.epoch)
+    torch.testing.assert_close(moved.percentile, features.loss_level)
+    assert torch.equal(moved.epoch, features.progress)
 
 
 def test_repeat_keeps_copies_of_a_sample_together() -> None:
@@ -51,4 +51,4 @@ def test_repeat_keeps_copies_of_a_sample_together() -> None:
     assert repeated.batch_size == 12
     for i in range(12):
         assert torch.equal(repeated.loss[i], features.loss[i // 4])
-        assert repeated.epoch[i] == features.epoch[i // 4]
+        assert repeated.epoch[i] == features.progress[i // 4]

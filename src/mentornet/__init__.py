@@ -3,7 +3,7 @@
 >>> import torch, mentornet
 >>> mentor = mentornet.Mentor.from_pretrained("pd")
 >>> losses = torch.tensor([0.2, 1.5, 6.0])
->>> mentor.weigh(mentornet.MentorFeatures.from_loss(losses, percentile=1.0)).round(decimals=2)
+>>> mentor.weigh(mentornet.MentorFeatures.from_loss(losses, loss_level=1.0)).round(decimals=2)
 tensor([1.0000, 0.5000, 0.0000])
 """
 

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["EPOCHS", "MentorFeatures"]
+__all__ = ["PERCENT", "MentorFeatures"]
 
-EPOCHS = 100
-"""Training progress is an integer percentage: 0 is the first, 99 the last epoch."""
+PERCENT = 100
+"""Training progress is a whole number of percent: 0 at the start, 99 at the end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +32,9 @@ class MentorFeatures:
         difference: ℓ − ℓ_pt, `(B, T)`, where ℓ_pt is the moving average of the
             p-th percentile of the batch's losses.
         label: the given label, `(B,)`, integer.
-        epoch: training progress in percent, `(B,)`, integer in 0–99.
+        progress: training progress in percent, `(B,)`, integer in 0–99.
 
-    >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 3.0]), percentile=1.0)
+    >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 3.0]), loss_level=1.0)
     >>> z.difference
     tensor([[-0.5000],
             [ 2.0000]])
@@ -43,7 +43,7 @@ class MentorFeatures:
     loss: Tensor
     difference: Tensor
     label: Tensor
-    epoch: Tensor
+    progress: Tensor
 
     def __post_init__(self) -> None:
         if self.loss.ndim != 2:
@@ -58,7 +58,7 @@ class MentorFeatures:
                 f"difference must have the shape of loss {tuple(self.loss.shape)}, "
                 f"got {tuple(self.difference.shape)}"
             )
-        for name, column in (("label", self.label), ("epoch", self.epoch)):
+        for name, column in (("label", self.label), ("progress", self.progress)):
             if column.shape != self.loss.shape[:1]:
                 raise MentorNetError(
                     f"{name} must have shape (B,) = {tuple(self.loss.shape[:1])}, "
@@ -77,31 +77,31 @@ class MentorFeatures:
         cls,
         loss: Tensor,
         *,
-        percentile: Tensor | float = 0.0,
+        loss_level: Tensor | float = 0.0,
         label: Tensor | int = 0,
-        epoch: Tensor | int = 0,
+        progress: Tensor | int = 0,
     ) -> MentorFeatures:
         """Features of losses `(B,)` or `(B, T)`; scalars are repeated for every sample.
 
         Args:
             loss: ℓ, one a sample or one a sample and step.
-            percentile: ℓ_pt, a scalar, `(B,)`, or the shape of `loss`.
+            loss_level: ℓ_pt, a scalar, `(B,)`, or the shape of `loss`.
             label: the given label, a scalar or `(B,)`.
-            epoch: progress in percent, a scalar or `(B,)`.
+            progress: in percent, a scalar or `(B,)`.
         """
         if not isinstance(loss, Tensor):
             raise MentorNetError(f"loss must be a tensor, got {type(loss).__name__}")
         if loss.ndim not in (1, 2):
             raise MentorNetError(f"loss must have shape (B,) or (B, T), got {tuple(loss.shape)}")
         loss = loss if loss.ndim == 2 else loss[:, None]
-        level = torch.as_tensor(percentile, dtype=loss.dtype, device=loss.device)
+        level = torch.as_tensor(loss_level, dtype=loss.dtype, device=loss.device)
         level = level[:, None] if level.ndim == 1 else level
         if level.ndim and level.shape not in (loss.shape, loss[:, :1].shape):
             raise MentorNetError(
-                f"percentile must be a scalar or have the shape of loss {tuple(loss.shape)}, "
+                f"loss_level must be a scalar or have the shape of loss {tuple(loss.shape)}, "
                 f"got {tuple(level.shape)}"
             )
-        return cls(loss, loss - level, _column(label, loss), _column(epoch, loss))
+        return cls(loss, loss - level, _column(label, loss), _column(progress, loss))
 
     @property
     def batch_size(self) -> int:
@@ -124,7 +124,7 @@ class MentorFeatures:
         return self.difference[:, -1]
 
     @property
-    def percentile(self) -> Tensor:
+    def loss_level(self) -> Tensor:
         """ℓ_pt now, `(B,)`."""
         return self.current_loss - self.current_difference
 
@@ -134,7 +134,7 @@ class MentorFeatures:
         return replace(
             self,
             loss=torch.cat([self.loss[:, :-1], now], dim=1),
-            difference=torch.cat([self.difference[:, :-1], now - self.percentile[:, None]], dim=1),
+            difference=torch.cat([self.difference[:, :-1], now - self.loss_level[:, None]], dim=1),
         )
 
     def newest(self, steps: int) -> MentorFeatures:
@@ -171,7 +171,9 @@ class MentorFeatures:
                 f"loss must be ≥ 0, got {_first(self.loss, negative)}; "
                 "a mentor reads unreduced cross-entropy or another non-negative loss"
             )
-        _check_range("epoch", self.epoch, EPOCHS, "progress is a percentage, 0 first and 99 last")
+        _check_range(
+            "progress", self.progress, PERCENT, "progress is a percentage, 0 first and 99 last"
+        )
         if num_classes is not None:
             _check_range(
                 "label", self.label, num_classes, f"the mentor knows {num_classes} classes"

@@ -29,7 +29,7 @@ def test_shape_range_and_dtype(curriculum: Curriculum, dtype: torch.dtype) -> No
 
 def test_extremes_stay_in_range(curriculum: Curriculum) -> None:
     loss = torch.tensor([[0.0] * 10, [1e-30] * 10, [1e4] * 10, [0.0, 1e4] * 5])
-    weight = curriculum(MentorFeatures.from_loss(loss, percentile=1.0))
+    weight = curriculum(MentorFeatures.from_loss(loss, loss_level=1.0))
     assert ((weight >= 0) & (weight <= 1)).all()
 
 

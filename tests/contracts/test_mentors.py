@@ -37,7 +37,7 @@ def test_every_feature_matters(arch: str, history: int) -> None:
     for name, change in parts.items():
         columns = {key: getattr(features, key) for key in parts}
         columns[name] = (columns[name] + change) % 10 if name == "label" else columns[name] + change
-        columns["epoch"] = columns["epoch"].clamp(max=99) if name != "epoch" else features.epoch - 1
+        columns["epoch"] = columns["epoch"].clamp(max=99) if name != "epoch" else features.progress - 1
         assert mentor.weigh(type(features)(**columns)) != weight, name
 
 
@@ -45,7 +45,7 @@ def test_label_input_off_reads_no_label(arch: str) -> None:
     mentor = make_mentor(arch, use_label=False, num_classes=1)
     features = some_features(40, history=1)
     zeros = type(features)(
-        features.loss, features.difference, torch.zeros_like(features.label), features.epoch
+        features.loss, features.difference, torch.zeros_like(features.label), features.progress
     )
     assert torch.equal(mentor.weigh(features), mentor.weigh(zeros))
 

@@ -61,7 +61,7 @@ def test_weight_is_its_formula(
         for history, differences, epoch in zip(
             features.loss.tolist(),
             features.difference.tolist(),
-            features.epoch.tolist(),
+            features.progress.tolist(),
             strict=True,
         )
     ]
@@ -78,7 +78,7 @@ def test_a_threshold_takes_the_sample_that_lies_on_it() -> None:
     """Eq. 2 and 7 say ℓ ≤ λ."""
     from mentornet import MentorFeatures
 
-    on_it = MentorFeatures.from_loss(torch.tensor([2.0]), percentile=2.0)
+    on_it = MentorFeatures.from_loss(torch.tensor([2.0]), loss_level=2.0)
     for name in ("self-paced", "hard-negative-mining", "pd"):
         assert make_curriculum(name)(on_it).item() == 1
     assert make_curriculum("linear", lambda1=2, lambda2=0)(on_it).item() == 1

@@ -111,7 +111,7 @@ def test_relative_linear_implied_loss_even_where_the_ramp_starts_below_zero(
     lambda1: float, lambda2: float, percentile: float
 ) -> None:
     curriculum = make_curriculum("pd", lambda1=lambda1, lambda2=lambda2)
-    features = MentorFeatures.from_loss(LOSSES, percentile=percentile)
+    features = MentorFeatures.from_loss(LOSSES, loss_level=percentile)
     numerical = implied_loss(curriculum.weight, features, points=20_000)
     torch.testing.assert_close(curriculum.implied_loss(features), numerical, atol=1e-3, rtol=0)
 

@@ -45,11 +45,11 @@ def test_binary_targets_are_learned_on_samples_kept_back() -> None:
     draw = generator(0)
     loss = torch.rand(4000, generator=draw) * 6
     is_correct = (loss < 2) ^ (torch.rand(4000, generator=draw) < 0.05)
-    features = MentorFeatures.from_loss(loss, percentile=3.0)
+    features = MentorFeatures.from_loss(loss, loss_level=3.0)
     mentor = make_mentor("bilstm")
     record = fit_labels(mentor, features, is_correct, FitConfig(steps=500, learning_rate=0.03))
     assert record.error < 0.26  # the entropy of one in twenty is 0.199, the prior's is 0.64
-    easy = MentorFeatures.from_loss(torch.tensor([0.5, 5.0]), percentile=3.0)
+    easy = MentorFeatures.from_loss(torch.tensor([0.5, 5.0]), loss_level=3.0)
     assert mentor.weigh(easy)[0] > 0.85
     assert mentor.weigh(easy)[1] < 0.15
 

@@ -51,8 +51,8 @@ def test_close_to_its_curriculum_wherever_a_student_is(name: str, mean: float, t
     loss = -mean * torch.rand(shape, generator=draw).clamp(min=1e-6).log()
     features = MentorFeatures.from_loss(
         loss,
-        percentile=torch.quantile(loss[:, -1], 0.75),
-        epoch=torch.randint(100, shape[:1], generator=draw),
+        loss_level=torch.quantile(loss[:, -1], 0.75),
+        progress=torch.randint(100, shape[:1], generator=draw),
     )
     assert error_of(mentor, Lesson(features, card_of(name).target()(features))) < top
 
@@ -78,7 +78,7 @@ def test_learned_mentors_trust_small_losses_more(name: str) -> None:
     mentor = Mentor.from_pretrained(name)
     for epoch in range(5, 100, 5):
         losses = torch.tensor([0.05, 0.5, 8.0])
-        weight = mentor.weigh(MentorFeatures.from_loss(losses, percentile=4.0, epoch=epoch))
+        weight = mentor.weigh(MentorFeatures.from_loss(losses, loss_level=4.0, progress=epoch))
         assert weight[0] > weight[2] + 0.3
 
 
@@ -91,7 +91,7 @@ def test_no_path_of_a_machine(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["self-paced", "pd", "linear"])
 def test_beyond_the_grid_a_huge_loss_still_counts_nothing(name: str) -> None:
-    far = MentorFeatures.from_loss(torch.tensor([0.01, 40.0, 200.0]), percentile=1.0)
+    far = MentorFeatures.from_loss(torch.tensor([0.01, 40.0, 200.0]), loss_level=1.0)
     weight = Mentor.from_pretrained(name).weigh(far)
     assert weight[0] > 0.99
     assert weight[1:].max() < 0.01

@@ -51,7 +51,7 @@ def test_focal_factor_has_its_gradient() -> None:
 def test_the_self_paced_threshold_rises_by_a_fifth() -> None:
     losses = torch.tensor([0.9, 1.05, 1.15, 1.3])
     for epoch, kept in ((0, 1), (50, 2), (99, 3)):
-        z = MentorFeatures.from_loss(losses, percentile=1.0, epoch=epoch)
+        z = MentorFeatures.from_loss(losses, loss_level=1.0, progress=epoch)
         assert RisingThreshold(0.2).weight(z).sum() == kept
 
 
@@ -160,7 +160,7 @@ def test_pd_is_the_shipped_mentor() -> None:
     losses = torch.tensor([0.1, 1.0, 2.0, 9.0])
     weights = supervision.weights(losses, batch(torch.arange(4)), 0.1)
     level = torch.quantile(losses, 0.75)
-    expected = load_mentor("pd")(MentorFeatures.from_loss(losses, percentile=level))
+    expected = load_mentor("pd")(MentorFeatures.from_loss(losses, loss_level=level))
     assert weights is not None
     assert torch.equal(weights, expected)
 

@@ -42,11 +42,11 @@ def test_lessons_are_the_runs_own_losses(run: Path) -> None:
         for value in later:
             loss = 0.8 * loss + 0.2 * value
         assert lesson.features.loss[row].item() == pytest.approx(loss)
-        assert lesson.features.percentile[row].item() == pytest.approx(levels[epoch], abs=1e-5)
-        assert lesson.features.epoch[row] * 8 // 100 == epoch
+        assert lesson.features.loss_level[row].item() == pytest.approx(levels[epoch], abs=1e-5)
+        assert lesson.features.progress[row] * 8 // 100 == epoch
         given = table["given_label"][place] == table["true_label"][place]
         assert lesson.target[row].item() == given
-    assert set(lesson.features.epoch.tolist()) == set(range(100))
+    assert set(lesson.features.progress.tolist()) == set(range(100))
 
 
 def test_it_beats_the_predefined_one_on_samples_it_has_not_seen(run: Path) -> None:

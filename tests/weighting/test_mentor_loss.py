@@ -61,7 +61,7 @@ def test_it_is_the_mean_of_v_times_the_loss() -> None:
         logits, labels = batch(seed=step)
         losses = F.cross_entropy(logits.detach(), labels, reduction="none")
         z = MentorFeatures.from_loss(
-            losses, percentile=level.update(losses), epoch=10 * step, label=0
+            losses, loss_level=level.update(losses), progress=10 * step, label=0
         )
         expected = mentor.weigh(z)
         loss = criterion(logits, labels)

@@ -26,7 +26,7 @@ def test_with_a_mentor_v_is_g_m_of_the_features() -> None:
     spade, level = Spade(mentor, total_steps=10, config=NO_BURN_IN), PercentileEMA()
     for step, losses in enumerate(batches(10)):
         percentile = level.update(losses)
-        z = MentorFeatures.from_loss(losses, percentile=percentile, epoch=10 * step)
+        z = MentorFeatures.from_loss(losses, loss_level=percentile, progress=10 * step)
         assert torch.equal(spade.weigh(losses, labels), mentor.weigh(z))
 
 

@@ -15,7 +15,7 @@ from mentornet.config import read_config
 from mentornet.data import Samples
 from mentornet.data.stream.fetching import Fetcher, default_workers
 from mentornet.data.stream.streamed import Streamed
-from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import Mentor, load_mentor
 from mentornet.training.batches import eval_batches
 from mentornet.training.run_folder import RunFolder
@@ -80,7 +80,7 @@ def surfaces_of(folder: RunFolder) -> list[Surface]:
     ]
     method = read_config(folder.config).method.method
     if not found and method in ("mentornet-auto", "mentornet-pd"):
-        found.append(_surface(load_mentor("pd"), "the predefined curriculum", EPOCHS - 1))
+        found.append(_surface(load_mentor("pd"), "the predefined curriculum", PERCENT - 1))
     return found
 
 
@@ -96,7 +96,7 @@ def _surface(mentor: Mentor, title: str, percent: int) -> Surface:
 def _percent(path: Path) -> int:
     """When a mentor was learned: its folder is called 2-at-17."""
     last = path.name.rpartition("-")[2]
-    return int(last) if last.isdecimal() else EPOCHS - 1
+    return int(last) if last.isdecimal() else PERCENT - 1
 
 
 def _features(

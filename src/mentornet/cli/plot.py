@@ -13,7 +13,7 @@ from torch import Tensor
 
 from mentornet.curricula import make_curriculum
 from mentornet.errors import MentorNetError
-from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import load_mentor
 from mentornet.methods.settings import parse_numbers
 
@@ -51,8 +51,8 @@ class Plot:
 
     def run(self) -> None:
         """Draw, and say where the pictures are."""
-        if not self.epochs or not all(0 <= epoch < EPOCHS for epoch in self.epochs):
-            raise MentorNetError(f"epochs must be in 0–{EPOCHS - 1} percent, got {self.epochs}")
+        if not self.epochs or not all(0 <= epoch < PERCENT for epoch in self.epochs):
+            raise MentorNetError(f"epochs must be in 0–{PERCENT - 1} percent, got {self.epochs}")
         if not 0 <= self.percentile < float("inf"):
             raise MentorNetError(f"percentile must be a loss ≥ 0, got {self.percentile:g}")
         from mentornet.figures.curriculum import draw_curriculum

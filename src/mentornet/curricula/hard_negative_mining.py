@@ -23,7 +23,7 @@ class HardNegativeMining(Curriculum):
         lambda1: λ ≥ 0, counted from ℓ_pt if `relative`, else from 0.
         relative: whether λ follows the student's loss percentile ℓ_pt.
 
-    >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 1.0, 3.0]), percentile=1.0)
+    >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 1.0, 3.0]), loss_level=1.0)
     >>> HardNegativeMining()(z)
     tensor([0., 1., 1.])
     """

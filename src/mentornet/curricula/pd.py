@@ -24,7 +24,7 @@ class MentorNetPD(Linear):
 
     >>> import torch
     >>> from mentornet import MentorFeatures
-    >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 1.5, 3.0]), percentile=1.0)
+    >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 1.5, 3.0]), loss_level=1.0)
     >>> MentorNetPD()(z)
     tensor([1.0000, 0.5000, 0.0000])
     """

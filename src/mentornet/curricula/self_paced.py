@@ -25,7 +25,7 @@ class SelfPaced(Curriculum):
         lambda1: λ ≥ 0, counted from ℓ_pt if `relative`, else from 0 as in Eq. 2.
         relative: whether λ follows the student's loss percentile ℓ_pt.
 
-    >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 1.0, 3.0]), percentile=1.0)
+    >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 1.0, 3.0]), loss_level=1.0)
     >>> SelfPaced()(z)
     tensor([1., 1., 0.])
     """

@@ -12,7 +12,7 @@ from mentornet.curricula.curriculum import Curriculum, check_not_negative
 from mentornet.curricula.hard_negative_mining import HardNegativeMining
 from mentornet.curricula.self_paced import SelfPaced
 from mentornet.errors import MentorNetError
-from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.features import PERCENT, MentorFeatures
 
 __all__ = ["TemporalMixture"]
 
@@ -27,19 +27,19 @@ class TemporalMixture(Curriculum):
         relative: whether λ follows the student's loss percentile ℓ_pt.
 
     >>> loss, epoch = torch.tensor([0.5, 0.5, 3.0]), torch.tensor([0, 99, 99])
-    >>> TemporalMixture()(MentorFeatures.from_loss(loss, percentile=1.0, epoch=epoch))
+    >>> TemporalMixture()(MentorFeatures.from_loss(loss, loss_level=1.0, progress=epoch))
     tensor([1., 0., 1.])
     """
 
     name: ClassVar[str] = "temporal-mixture"
-    switch: int = EPOCHS // 2
+    switch: int = PERCENT // 2
     lambda1: float = 0.0
     relative: bool = True
 
     def __post_init__(self) -> None:
         check_not_negative(lambda1=self.lambda1)
-        if not 0 <= self.switch <= EPOCHS:
-            raise MentorNetError(f"switch must be in 0–{EPOCHS} percent, got {self.switch}")
+        if not 0 <= self.switch <= PERCENT:
+            raise MentorNetError(f"switch must be in 0–{PERCENT} percent, got {self.switch}")
 
     def weight(self, features: MentorFeatures) -> Tensor:
         return self._choose(self._early.weight(features), self._late.weight(features), features)
@@ -57,4 +57,4 @@ class TemporalMixture(Curriculum):
         return HardNegativeMining(self.lambda1, self.relative)
 
     def _choose(self, early: Tensor, late: Tensor, features: MentorFeatures) -> Tensor:
-        return torch.where(features.epoch < self.switch, early, late)
+        return torch.where(features.progress < self.switch, early, late)

@@ -17,7 +17,7 @@ def threshold(features: MentorFeatures, lambda1: float, *, relative: bool) -> Te
     the paper's reading of λ in its Fig. 4, and the "age" of self-paced learning.
     """
     loss = features.current_loss
-    return features.percentile + lambda1 if relative else torch.full_like(loss, lambda1)
+    return features.loss_level + lambda1 if relative else torch.full_like(loss, lambda1)
 
 
 def excess(features: MentorFeatures, lambda1: float, *, relative: bool) -> Tensor:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors.lstm import LSTMEncoder
 from mentornet.mentors.mentor import Mentor, MentorConfig
 
@@ -47,7 +47,7 @@ class BiLSTMMentor(Mentor):
         sizes = self.config
         self.lstm = LSTMEncoder(inputs=2, units=sizes.units)
         self.label = nn.Embedding(sizes.num_classes, sizes.label_embedding)
-        self.epoch = nn.Embedding(EPOCHS, sizes.epoch_embedding)
+        self.epoch = nn.Embedding(PERCENT, sizes.epoch_embedding)
         width = 2 * sizes.units + sizes.label_embedding + sizes.epoch_embedding
         self.fc1 = nn.Linear(width, sizes.hidden)
         self.fc2 = nn.Linear(sizes.hidden, 1)
@@ -55,5 +55,7 @@ class BiLSTMMentor(Mentor):
     def score(self, features: MentorFeatures) -> Tensor:
         sequence = torch.stack([features.loss.T, features.difference.T], dim=1)
         encoded = self.lstm(sequence).T
-        joined = torch.cat([encoded, self.label(features.label), self.epoch(features.epoch)], dim=1)
+        joined = torch.cat(
+            [encoded, self.label(features.label), self.epoch(features.progress)], dim=1
+        )
         return self.fc2(torch.tanh(self.fc1(joined))).squeeze(1)

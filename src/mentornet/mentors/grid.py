@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from mentornet.errors import MentorNetError
-from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.features import PERCENT, MentorFeatures
 from mentornet.randomness import generator
 
 __all__ = ["DIFFERENCES", "FEATURES", "LOSSES", "dense_features", "enumerate_features"]
@@ -55,7 +55,7 @@ def enumerate_features(
         # The grid's own tenths, not a subtraction's: thresholds lie between grid points.
         ((loss - percentile) * 10).round() / 10,
         torch.randint(num_classes, (count,), generator=draw),
-        torch.randint(EPOCHS, (count,), generator=draw),
+        torch.randint(PERCENT, (count,), generator=draw),
     )
 
 
@@ -90,7 +90,7 @@ def dense_features(
         torch.where(of_grid, grid.loss, loss),
         torch.where(of_grid, grid.difference, loss - percentile),
         grid.label,
-        grid.epoch,
+        grid.progress,
     )
 
 

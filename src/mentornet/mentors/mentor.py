@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from mentornet.errors import MentorNetError
-from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors.sampling import sample_weights
 from mentornet.randomness import seeded
 
@@ -157,7 +157,7 @@ class Mentor(nn.Module, ABC):
 
     def _seen(self, features: MentorFeatures) -> MentorFeatures:
         dtype = next(self.parameters()).dtype
-        ready = features.label.dtype == features.epoch.dtype == torch.long
+        ready = features.label.dtype == features.progress.dtype == torch.long
         if ready and self.config.use_label and features.loss.dtype == dtype:
             return features
         label = features.label if self.config.use_label else torch.zeros_like(features.label)
@@ -165,7 +165,7 @@ class Mentor(nn.Module, ABC):
             features.loss.to(dtype),
             features.difference.to(dtype),
             label.long(),
-            features.epoch.long(),
+            features.progress.long(),
         )
 
     def _plain_inputs(self, features: MentorFeatures) -> Tensor:
@@ -174,7 +174,9 @@ class Mentor(nn.Module, ABC):
 
     def _scaled(self, features: MentorFeatures) -> Tensor:
         """Label and epoch as plain numbers in [0, 1), `(B, 2)`."""
-        pair = torch.stack([features.label / self.config.num_classes, features.epoch / EPOCHS], 1)
+        pair = torch.stack(
+            [features.label / self.config.num_classes, features.progress / PERCENT], 1
+        )
         return pair.to(features.loss.dtype)
 
     def extra_repr(self) -> str:

@@ -35,7 +35,7 @@ def explicit(curriculum: Curriculum) -> Objective:
     The target is not looked at. The minimiser is v*, where there is only one.
 
     >>> from mentornet.curricula import SelfPaced
-    >>> z = MentorFeatures.from_loss(torch.tensor([3.0]), percentile=1.0)
+    >>> z = MentorFeatures.from_loss(torch.tensor([3.0]), loss_level=1.0)
     >>> explicit(SelfPaced())(torch.tensor([0.0]), torch.tensor([0.0]), z)  # ½·3 − 1·½
     tensor([1.])
     """

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from mentornet.curricula import Curriculum, Direction
 from mentornet.curricula.curriculum import check_not_negative
-from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.features import PERCENT, MentorFeatures
 from mentornet.methods.method import Method, Task
 from mentornet.methods.supervision import Supervision
 from mentornet.methods.weighted import Weighted
@@ -34,7 +34,7 @@ class RisingThreshold(Curriculum):
         check_not_negative(growth=self.growth)
 
     def weight(self, features: MentorFeatures) -> Tensor:
-        limit = features.percentile * (1 + self.growth * features.epoch / EPOCHS)
+        limit = features.loss_level * (1 + self.growth * features.progress / PERCENT)
         return (features.current_loss <= limit).to(features.loss.dtype)
 
 

@@ -5,10 +5,10 @@ trains an auxiliary head, and teaches the labels that verdicts put right. What i
 says (`Supervision`).
 
 The weights depend on the losses of the whole batch, so the processes exchange a few numbers a
-sample once a step, and each works out the weights of all. Where a batch is worked through in parts and
-samples are weighted, the student looks at every part twice: without gradient for the losses, then,
-with the weights known, for the gradients. That takes about 4/3 of the time of one look; keeping the
-graph of the first look would save no memory.
+sample once a step, and each works out the weights of all. Where a batch is worked through in parts
+and samples are weighted, the student looks at every part twice: without gradient for the losses,
+then, with the weights known, for the gradients. That takes about 4/3 of the time of one look;
+keeping the graph of the first look would save no memory.
 """
 
 from __future__ import annotations

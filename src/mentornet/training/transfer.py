@@ -18,7 +18,7 @@ from torch import Tensor
 
 from mentornet.config import read_config
 from mentornet.errors import MentorNetError
-from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.features import PERCENT, MentorFeatures
 from mentornet.files import read_json
 from mentornet.mentors import FitConfig, Lesson, Mentor, fit_labels, load_mentor, make_mentor
 from mentornet.methods.weighted import WeightingMethod
@@ -125,9 +125,9 @@ def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
     count, epochs = losses.shape
     steps = torch.arange(epochs).repeat(count).repeat_interleave(_REPEATS)
     within = torch.rand(len(steps), generator=generator(prepared.config.seed, 4))
-    percent = ((steps + within) / epochs * EPOCHS).long().clamp(max=EPOCHS - 1)
+    percent = ((steps + within) / epochs * PERCENT).long().clamp(max=PERCENT - 1)
     loss = losses.flatten().repeat_interleave(_REPEATS)
-    features = MentorFeatures.from_loss(loss, percentile=levels[steps], epoch=percent)
+    features = MentorFeatures.from_loss(loss, loss_level=levels[steps], progress=percent)
     sample = torch.arange(count).repeat_interleave(epochs * _REPEATS)
     return Lesson(features, verified.is_correct[sample].float()), sample
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from mentornet.curricula import Curriculum, Uniform
 from mentornet.errors import MentorNetError
-from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import Mentor, sample_weights
 from mentornet.precision import full_precision
 from mentornet.randomness import hashed_uniform
@@ -160,7 +160,7 @@ class Weighting(nn.Module):
     @property
     def progress(self) -> Tensor:
         """Progress in percent, 0–99, a scalar that nothing waits for."""
-        return (self.step * EPOCHS // self.total_steps).clamp(max=EPOCHS - 1)
+        return (self.step * PERCENT // self.total_steps).clamp(max=PERCENT - 1)
 
     @torch.no_grad()
     def weigh(self, evidence: Evidence, *, learning_rate: float = 1.0) -> Tensor:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from mentornet.curricula import Curriculum, Uniform
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
-from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import Lesson, Mentor, fit_labels, make_mentor
 from mentornet.verdicts import Verdicts
 from mentornet.weighting.lessons import Lessons
@@ -169,7 +169,7 @@ class Learning(nn.Module):
         return self.rule
 
     def _percent(self, steps: int) -> int:
-        return min(EPOCHS - 1, steps * EPOCHS // self.total_steps)
+        return min(PERCENT - 1, steps * PERCENT // self.total_steps)
 
     def _learned(
         self, now: int, until: int, noise_rate: float | None

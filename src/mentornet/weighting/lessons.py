@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mentornet.features import EPOCHS, MentorFeatures
+from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import Lesson
 from mentornet.randomness import generator
 from mentornet.verdicts import Verdicts
@@ -28,8 +28,8 @@ class Lessons:
     as random in the epochs to come.
 
     Where all verdicts say "correct" (`plays_wrong`), wrong labels are played: a verified sample
-    also stands for one with another label, with the loss that the student gives to a class that it does
-    not predict.
+    also stands for one with another label, with the loss that the student gives to a class that it
+    does not predict.
 
     Args:
         verdicts: what was said of labels, M of them.
@@ -108,11 +108,11 @@ class Lessons:
     def later(self, lesson: Lesson, now: int, until: int) -> Lesson:
         """Every row of the lesson several times, at random progress from `now` to `until`."""
         features = lesson.features.repeat(_REPEATS)
-        last = max(now + 1, min(until + 1, EPOCHS))
+        last = max(now + 1, min(until + 1, PERCENT))
         draw = generator(self.seed, 1)
         progress = torch.randint(now, last, (features.batch_size,), generator=draw)
         return Lesson(
-            replace(features, epoch=progress.to(features.label.device)),
+            replace(features, progress=progress.to(features.label.device)),
             lesson.target.repeat_interleave(_REPEATS),
         )
 

@@ -54,8 +54,8 @@ class MentorLoss(nn.Module):
     With "auto", the default, no noise rate has to be known. The share ε of wrong labels is
     estimated during training (see `NoiseRate`). The weights are those of the paper's predefined
     curriculum around the percentile 1 − 1.2 ε of the losses (see `AutoPercentile`), and no class is
-    left out as a whole (see `FairLossLevel`). The losses of a student say little at first, so all weights are 1
-    until burn-in ends; or, from a tenth of training on, until wrong labels stand out clearly.
+    left out as a whole (see `FairLossLevel`). The losses of a student say little at first, so all
+    weights are 1 until burn-in ends; or, from a tenth of training on, until wrong labels stand out.
 
     Args:
         mentor: "auto"; "uniform" for v = 1; the name of a mentor that ships ("pd", "dd-cifar10-40",
