@@ -7,7 +7,9 @@ from tests.samples import some_features
 
 
 def test_from_loss_repeats_scalars() -> None:
-    features = MentorFeatures.from_loss(torch.tensor([1.0, 4.0]), loss_level=3.0, label=2, progress=7)
+    features = MentorFeatures.from_loss(
+        torch.tensor([1.0, 4.0]), loss_level=3.0, label=2, progress=7
+    )
     assert features.loss.tolist() == [[1.0], [4.0]]
     assert features.difference.tolist() == [[-2.0], [1.0]]
     assert features.label.tolist() == [2, 2]
@@ -41,8 +43,8 @@ def test_at_loss_moves_only_the_current_loss_and_its_difference() -> None:
     moved = features.at_loss(torch.full((5,), 9.0, dtype=torch.float64))
     assert torch.equal(moved.loss[:, :3], features.loss[:, :3])
     assert (moved.current_loss == 9).all()
-    torch.testing.assert_close(moved.percentile, features.loss_level)
-    assert torch.equal(moved.epoch, features.progress)
+    torch.testing.assert_close(moved.loss_level, features.loss_level)
+    assert torch.equal(moved.progress, features.progress)
 
 
 def test_repeat_keeps_copies_of_a_sample_together() -> None:
@@ -51,4 +53,4 @@ def test_repeat_keeps_copies_of_a_sample_together() -> None:
     assert repeated.batch_size == 12
     for i in range(12):
         assert torch.equal(repeated.loss[i], features.loss[i // 4])
-        assert repeated.epoch[i] == features.progress[i // 4]
+        assert repeated.progress[i] == features.progress[i // 4]

@@ -193,13 +193,13 @@ def test_verified_samples_keep_their_verdicts(tmp_path: Path) -> None:
         labels=LabelsConfig("uniform:0.4", clean=f"{clean}", decisions=(f"{decisions}",)),
     )
     prepared = prepare(config)
-    assert prepared.verified is not None
+    assert prepared.verdicts is not None
     assert prepared.train.true_label is not None
     correct = prepared.train.given_label == prepared.train.true_label
-    index = prepared.verified.index
-    assert (correct[index] == prepared.verified.is_correct).all()
-    assert prepared.verified.true_label is not None
-    assert (prepared.verified.true_label == prepared.train.true_label[index]).all()
+    index = prepared.verdicts.index
+    assert (correct[index] == prepared.verdicts.is_correct).all()
+    assert prepared.verdicts.true_label is not None
+    assert (prepared.verdicts.true_label == prepared.train.true_label[index]).all()
     assert len(index) == len([n for n in range(0, 1437, 3) if n not in moved])
 
 
