@@ -19,7 +19,6 @@ from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import Mentor, load_mentor
 from mentornet.training.batches import eval_batches
 from mentornet.training.run_folder import RunFolder
-from mentornet.weighting import apply_rule
 
 __all__ = ["curves_of", "pictures_of", "surfaces_of"]
 
@@ -89,7 +88,7 @@ def _surface(mentor: Mentor, title: str, percent: int) -> Surface:
     grid = torch.cartesian_prod(differences, losses)
     features = _features(grid[:, 1], grid[:, 0], mentor.config.history, percent)
     with torch.no_grad():
-        weight = apply_rule(mentor, features).view(_SIDE, _SIDE).numpy()
+        weight = mentor.weight(features).view(_SIDE, _SIDE).numpy()
     return Surface(title, losses.numpy(), differences.numpy(), weight)
 
 

@@ -169,7 +169,7 @@ class Records(nn.Module):
         before = self.predicted_label[index]
         met = (before >= 0) & (predicted >= 0)
         same, against = met & (before == predicted), met & (predicted != given)
-        now = torch.stack([part.sum() for part in (same, met, same & against, against)]).float()
+        now = torch.stack([same.sum(), met.sum(), (same & against).sum(), against.sum()]).float()
         opinions = self.opinions.float() * (_OVER / (_OVER + len(index))) + now
         self.opinions = opinions.to(self.opinions.dtype)
         return firmness(*opinions)

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from mentornet.config import OptimiserConfig
-from mentornet.names import pick
 
-__all__ = ["SCHEDULES", "learning_rate"]
-
-SCHEDULES: dict[str, Callable[[float], float]] = {
-    "cosine": lambda done: (1 + math.cos(math.pi * done)) / 2,
-    "linear": lambda done: 1 - done,
-    "constant": lambda done: 1.0,  # noqa: ARG005
-}
-"""How the rate falls after the warm-up, as a factor of the share that is done since."""
+__all__ = ["learning_rate"]
 
 
 def learning_rate(config: OptimiserConfig, step: int, total_steps: int) -> float:
@@ -36,4 +27,5 @@ def learning_rate(config: OptimiserConfig, step: int, total_steps: int) -> float
         passed = sum(step >= round(share * total_steps) for share in config.drops)
         return config.learning_rate * 0.1**passed
     done = (step - warm) / max(1.0, total_steps - warm)
-    return config.learning_rate * pick(SCHEDULES, config.schedule, "schedule")(done)
+    falls = {"cosine": (1 + math.cos(math.pi * done)) / 2, "linear": 1 - done, "constant": 1.0}
+    return config.learning_rate * falls[config.schedule]

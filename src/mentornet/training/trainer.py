@@ -36,7 +36,7 @@ from mentornet.training.observer import Observer, StepFigures
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.schedules import learning_rate
-from mentornet.training.step import StepResult, TrainingStep
+from mentornet.training.step import TrainingStep
 from mentornet.training.student_average import StudentAverage
 from mentornet.weighting import add_weight_decay
 
@@ -139,8 +139,12 @@ class Trainer:
         rank = self.processes.rank
         stream = (_DROPOUT, epoch, rank) if rank else (_DROPOUT, epoch)
         with seeded(generator(self.config.seed, *stream).initial_seed()):
-            for batch in islice(self.batches.epoch(epoch), self.total_steps - self.steps_done):
-                self.step(batch, epoch)
+            try:
+                for batch in islice(self.batches.epoch(epoch), self.total_steps - self.steps_done):
+                    self.step(batch, epoch)
+            except MentorNetError:
+                self._check_finite()  # a mentor cannot be learned from losses that are not numbers
+                raise
         self.supervision.end_epoch(epoch)
         self._check_finite()
 
@@ -149,7 +153,8 @@ class Trainer:
         rate = learning_rate(self.config.optimiser, self.steps_done, self.total_steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        done = self._gradients(batch, rate)
+        self.optimiser.zero_grad()
+        done = self.stepper.take(batch, rate)
         if done.decays is not None:
             decay = self.config.optimiser.weight_decay or 0.0
             add_weight_decay(self.module.parameters(), decay, done.decays)
@@ -163,14 +168,6 @@ class Trainer:
         )
         self.steps_done += 1
         self._watch(done.loss, done.trust)
-
-    def _gradients(self, batch: Batch, rate: float) -> StepResult:
-        self.optimiser.zero_grad()
-        try:
-            return self.stepper.take(batch, rate)
-        except MentorNetError:
-            self._check_finite()  # a mentor cannot be learned from losses that are not numbers
-            raise
 
     def _watch(self, loss: Tensor, weights: Tensor | None) -> None:
         """Remember the first step whose loss is no number; tell the observer now and then."""

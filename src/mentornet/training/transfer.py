@@ -27,7 +27,6 @@ from mentornet.randomness import generator
 from mentornet.records import read_records
 from mentornet.training.preparation import prepare
 from mentornet.training.run_folder import RunFolder
-from mentornet.weighting import apply_rule
 from mentornet.weighting.smoothing import SmoothedLoss
 
 __all__ = ["Transferred", "learn_mentor", "read_lessons"]
@@ -80,8 +79,8 @@ def learn_mentor(
             "right and wrong, must be held out"
         )
     with torch.no_grad():
-        weight = apply_rule(mentor, held_out.features)
-        predefined = apply_rule(load_mentor("pd"), held_out.features)
+        weight = mentor.weight(held_out.features)
+        predefined = load_mentor("pd").weight(held_out.features)
     wrong = int((lesson.target[torch.searchsorted(sample, torch.arange(count))] == 0).sum())
     return Transferred(
         mentor,
