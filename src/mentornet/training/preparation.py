@@ -73,6 +73,13 @@ class Prepared:
             return None
         return noise_rate(self.train.given_label, self.train.true_label)
 
+    @property
+    def is_correct(self) -> Tensor | None:
+        """Whether each given label is true, `(N,)`, where that is known."""
+        if self.train.true_label is None:
+            return None
+        return self.train.given_label == self.train.true_label
+
     @cached_property
     def digest(self) -> str:
         """Changes with anything that the run depends on: data, labels, settings."""

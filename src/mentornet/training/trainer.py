@@ -19,7 +19,6 @@ from mentornet.data import Batch, Samples
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 from mentornet.methods import Task
-from mentornet.metrics import auroc
 from mentornet.randomness import generator, seeded
 from mentornet.records import Records, check_records, write_records
 from mentornet.students import answering
@@ -32,6 +31,7 @@ from mentornet.training.assembly import (
 )
 from mentornet.training.batches import eval_batches
 from mentornet.training.evaluation import Judgement, judge
+from mentornet.training.metrics import Best, epoch_metrics, run_summary
 from mentornet.training.observer import Observer, StepFigures
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
@@ -76,9 +76,6 @@ class Trainer:
         train = prepared.train
         self.batches = make_batches(prepared, device, self.processes)
         self.epochs, self.total_steps = _length(optimiser, self.batches.steps)
-        self.is_correct = (
-            None if train.true_label is None else train.given_label == train.true_label
-        )
         self.supervision = prepared.method.start(self._task(device))
         needs, parts = prepared.method.needs, optimiser.accumulate or 1
         smallest = len(train) // self.batches.steps // parts
@@ -96,7 +93,7 @@ class Trainer:
         self.steps_done = self.epochs_done = 0
         self.seconds = 0.0
         self.metrics: list[dict[str, Any]] = []
-        self.best_judged, self.best_accuracy, self.best_epoch = -1.0, 0.0, 0
+        self.best = Best()
         self.notes: list[str] = []
         self._best: dict[str, Tensor] = {}
         self._first_bad = torch.tensor(-1, device=device)
@@ -109,7 +106,7 @@ class Trainer:
             verdicts = verdicts.to(device)
         return Task(
             count=len(train), classes=len(train.classes), total_steps=self.total_steps,
-            seed=self.config.seed, device=device, verdicts=verdicts, is_correct=self.is_correct,
+            seed=self.config.seed, device=device, verdicts=verdicts, is_correct=self.prepared.is_correct,
         )  # fmt: skip
 
     def _first_images(self, count: int) -> Tensor:
@@ -220,7 +217,12 @@ class Trainer:
         """
         started = time.perf_counter()
         self.epochs_done += 1
-        row = self._learned()
+        row: dict[str, Any] = {
+            "epoch": self.epochs_done,
+            "step": self.steps_done,
+            "learning_rate": self.optimiser.param_groups[0]["lr"],
+            **epoch_metrics(self.records, self.prepared, self.supervision),
+        }
         every = self.config.optimiser.evaluate_every
         if self.epochs_done % every == 0 or self.epochs_done == self.epochs:
             row |= self._judged()
@@ -241,31 +243,12 @@ class Trainer:
             self.run.write_metrics(self.metrics)
         return row
 
-    def _learned(self) -> dict[str, Any]:
-        """What the epoch itself has shown."""
-        records, seen = self.records, self.records.seen > 0  # all, unless the steps are few
-        row: dict[str, Any] = {
-            "epoch": self.epochs_done,
-            "step": self.steps_done,
-            "learning_rate": self.optimiser.param_groups[0]["lr"],
-            "train_loss": records.loss[seen].mean().item(),
-            "train_accuracy": records.fits[seen].float().mean().item(),
-            "mean_weight": records.weight[seen].mean().item(),
-            "data_used": (records.weight[seen] >= 0.5).float().mean().item(),
-        }
-        row |= {name: float(value) for name, value in self.supervision.metrics().items()}
-        found = self.weight_auroc
-        if found is not None:
-            row["weight_auroc"] = found
-        return row
-
     def _judged(self) -> dict[str, float]:
         """How good the student is; it is kept if it is the best so far."""
         tested, validation = self.evaluate(self.prepared.test), self.prepared.validation
         judged = tested.accuracy if validation is None else self.evaluate(validation).accuracy
-        if judged > self.best_judged:
-            self.best_judged, self.best_accuracy = judged, tested.accuracy
-            self.best_epoch = self.epochs_done
+        if judged > self.best.chosen_by:
+            self.best = Best(judged, tested.accuracy, self.epochs_done)
             self._best = _copy(answering(self.module).state_dict())
         row = tested.named("test")
         if validation is not None:
@@ -284,43 +267,14 @@ class Trainer:
         some = "".join(f"; {name}: {reason}" for name, reason in list(bad.items())[-1:])
         return [f"{found} images cannot be read, a grey one stands in for each{some}"]
 
-    @property
-    def weight_auroc(self) -> float | None:
-        """How well v, when each sample was last seen, tells right labels from wrong ones.
-
-        Where the student is taught what was verified, v of those is no guess, and does not count.
-        """
-        if self.is_correct is None:
-            return None
-        guessed = (self.records.seen > 0).cpu()
-        if self.supervision.known is not None and self.prepared.verdicts is not None:
-            guessed[self.prepared.verdicts.index] = False
-        is_correct = self.is_correct[guessed]
-        if is_correct.all() or not is_correct.any():
-            return None
-        return auroc(self.records.weight.cpu()[guessed], is_correct)
-
     def close_run(self) -> dict[str, Any]:
         """Write the records and the summary."""
         prepared = self.prepared
-        summary: dict[str, Any] = {
-            "data": self.config.data,
-            "method": prepared.method.name,
-            "student": self.config.student.student,
+        summary = run_summary(prepared, self.metrics, self.best) | {
             "parameters": sum(weight.numel() for weight in self.module.parameters()),
-            "seed": self.config.seed,
             "epochs": self.epochs,
             "steps": self.total_steps,
-            "accuracy_last": self.metrics[-1]["test_accuracy"],
-            "accuracy_best": self.best_accuracy,
-            "best_epoch": self.best_epoch,
-            **self._further(),
             "seconds": self.seconds,
-            "images_per_second": self._images_per_second(),
-            "noise_rate_actual": prepared.noise_rate,
-            "noise_rate_estimated": self.metrics[-1].get("noise_rate"),
-            "weight_auroc": self.metrics[-1].get("weight_auroc"),
-            "mean_weight": self.metrics[-1]["mean_weight"],
             "notes": self.notes,
         }
         if self.run is not None:
@@ -333,18 +287,6 @@ class Trainer:
             self.run.write_summary(summary)
             self.run.drop_trajectories()
         return summary
-
-    def _further(self) -> dict[str, float]:
-        """The last figures of what else the student was judged on, and of its top five."""
-        last, known = self.metrics[-1], ("test_accuracy", "validation_accuracy", "train_accuracy")
-        names = [name for name in last if "_accuracy" in name and name not in known]
-        return {f"{name.removeprefix('test_')}_last": last[name] for name in names}
-
-    def _images_per_second(self) -> float:
-        seconds = sum(row["seconds"] for row in self.metrics)
-        return float(
-            sum(row["images_per_second"] * row["seconds"] for row in self.metrics) / seconds
-        )
 
     # Stop and go.
 
@@ -370,9 +312,7 @@ class Trainer:
             "epochs_done": self.epochs_done,
             "seconds": self.seconds,
             "metrics": self.metrics,
-            "best_judged": self.best_judged,
-            "best_accuracy": self.best_accuracy,
-            "best_epoch": self.best_epoch,
+            "best": self.best._asdict(),
             "notes": self.notes,
         }
 
@@ -387,11 +327,9 @@ class Trainer:
         self.records.load_state_dict(state["records"])
         if self.average is not None:
             self.average.module.load_state_dict(state["average"])
-        for name in (
-            "steps_done", "epochs_done", "seconds", "metrics", "best_judged", "best_accuracy",
-            "best_epoch", "notes",
-        ):  # fmt: skip
+        for name in ("steps_done", "epochs_done", "seconds", "metrics", "notes"):
             setattr(self, name, state[name])
+        self.best = Best(**state["best"])
 
 
 def _length(optimiser: OptimiserConfig, steps: int) -> tuple[int, int]:
