@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from mentornet.audit.evidence import Evidence, evidence_of
-from mentornet.audit.mixture import share_of_lower
 from mentornet.errors import MentorNetError
+from mentornet.weighting.two_gaussians import share_of_lower
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +144,7 @@ def rank(
         notes.append(f"{int((~seen).sum())} of {len(seen)} samples were never seen: left out")
         evidence = evidence.rows(seen)
     quality = 1 / (1 + np.exp(-evidence.margin))
-    share = share_of_lower(evidence.margin) if noise_rate is None else noise_rate
+    share = share_of_lower(torch.tensor(evidence.margin)) if noise_rate is None else noise_rate
     count = round(share * len(quality))
     threshold = float(np.partition(quality, count - 1)[count - 1]) if count else 0.0
     low = quality <= threshold if count else np.zeros(len(quality), bool)

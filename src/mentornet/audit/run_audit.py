@@ -22,7 +22,7 @@ from mentornet.data.progress import Progress
 from mentornet.data.stream.shards import has_shards
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
-from mentornet.records import check_records, late_support, weighed_mean
+from mentornet.records import columns_of, read_losses
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run_folder import RunFolder
 
@@ -112,27 +112,19 @@ def _evidence(folder: RunFolder) -> tuple[Evidence, list[str]]:
     """From the records; of a run that has not ended, from what it has written so far."""
     if folder.records.is_file():
         return evidence_of(folder.records), []
-    files = sorted(folder.trajectories.glob("epoch-*.f32")) if folder.trajectories.is_dir() else []
-    if not files:
-        raise MentorNetError(f"{folder.path} has not ended an epoch yet; there is nothing to audit")
     with np.load(folder.labels, allow_pickle=False) as labels:
         columns: dict[str, Any] = {name: labels[name] for name in labels.files}
-    count = len(columns["given_label"])
-    losses = np.stack([np.frombuffer(file.read_bytes(), np.float32, count) for file in files], 1)
-    columns["loss"] = list(losses)
+    losses = read_losses(folder.trajectories, len(columns["given_label"]))
+    done = losses.shape[1]
+    if not done:
+        raise MentorNetError(f"{folder.path} has not ended an epoch yet; there is nothing to audit")
+    columns["loss"] = losses
     state = folder.checkpoints.peek()
     if state is not None:
-        kept = state["records"]
-        check_records(kept)
-        columns["mean_weight"] = (kept["weight_sum"] / kept["seen"].clamp(min=1)).numpy()
-        columns["margin"] = weighed_mean(kept["margin_sum"], kept["margin_weight"]).numpy()
-        columns["suggested_label"] = kept["votes"][:, 0].numpy()
-        columns["support"] = late_support(kept["support"][:, 0], kept["seen"]).numpy()
-        for name in ("learned_epoch", "forgotten"):
-            columns[name] = kept[name].numpy()
+        columns |= columns_of(state["records"])
     epochs = read_config(folder.config).optimiser.epochs
     of = f" of {epochs}" if epochs else ""
-    note = f"the run has not ended: this is what {len(files)}{of} epochs tell"
+    note = f"the run has not ended: this is what {done}{of} epochs tell"
     return evidence_of(columns), [note]
 
 

@@ -21,7 +21,7 @@ from mentornet.errors import MentorNetError
 from mentornet.methods import Step, Task
 from mentornet.metrics import auroc
 from mentornet.randomness import generator, seeded
-from mentornet.records import Records, check_records, write_records
+from mentornet.records import Records, write_records
 from mentornet.students import answering
 from mentornet.training.accumulation import Accumulation
 from mentornet.training.assembly import (
@@ -388,7 +388,6 @@ class Trainer:
         """Go on from a `state_dict`."""
         if state["digest"] != self.prepared.digest:
             raise MentorNetError("the checkpoint is of a run with another config or other data")
-        check_records(state["records"])
         self.module.load_state_dict(state["student"])
         self.optimiser.optimizer.load_state_dict(state["optimiser"])
         self.supervision.load_state_dict(state["supervision"])

@@ -9,9 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from mentornet.audit.report_contents import Contents
-from mentornet.audit.report_data import as_script, listing, page_data, with_picture
-from mentornet.audit.sprites import Sprites, pack
+from mentornet.audit.page.contents import Contents
+from mentornet.audit.page.data import as_script, listing, page_data, with_picture
+from mentornet.audit.page.sprites import Sprites, pack
 from mentornet.files import write_bytes, write_text
 
 __all__ = ["write_page"]
@@ -91,7 +91,7 @@ def _render(contents: Contents, data: dict[str, Any]) -> str:
     from markupsafe import Markup
 
     environment = Environment(
-        loader=PackageLoader("mentornet.audit"), autoescape=True, undefined=StrictUndefined,
+        loader=PackageLoader("mentornet.audit.page"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     style = "\n".join(_part(name) for name in STYLES)
@@ -118,7 +118,7 @@ def _searched(data: dict[str, Any]) -> str:
 
 
 def _part(name: str) -> str:
-    return (files("mentornet.audit") / "templates" / name).read_text(encoding="utf-8")
+    return (files("mentornet.audit.page") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from mentornet import MentorNetError
 from mentornet.audit import Curve, Surface
-from mentornet.audit.report_data import as_script, listing, page_data, with_picture
+from mentornet.audit.page.data import as_script, listing, page_data, with_picture
 from tests.audit.contents import some_contents, some_samples
 
 WRONG: dict[str, Callable[[], object]] = {

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mentornet.audit.report_contents import Pictures
+from mentornet.audit.page.contents import Pictures
 from mentornet.errors import MentorNetError
 
 __all__ = ["BUDGET", "SIDES", "Sprites", "pack"]

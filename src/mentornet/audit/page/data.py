@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mentornet.audit.report_contents import Contents, Samples
+from mentornet.audit.page.contents import Contents, Samples
 
 __all__ = ["LISTED", "as_script", "listing", "page_data", "with_picture"]
 
