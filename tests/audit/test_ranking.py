@@ -17,7 +17,7 @@ from mentornet.audit import class_table, cleaning, rank, report, transitions, wr
 from mentornet.data import load_digits
 from mentornet.metrics import auroc
 from mentornet.randomness import generator
-from mentornet.records import MAX_MARGIN, Records, margins_of, weighted_mean
+from mentornet.records import MAX_MARGIN, Records, margins_of, mean_margin
 
 
 def noisy(count: int = 400, epochs: int = 10, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -156,7 +156,7 @@ def test_margins_count_by_how_firm_the_student_was() -> None:
     wanted = [total / weight for total, weight in zip(sums, weights, strict=True)]
     assert rank(records).evidence.margin.tolist() == pytest.approx(wanted, rel=1e-4)
     assert records.seen.tolist() == seen
-    assert weighted_mean(torch.zeros(1), torch.zeros(1)).isnan().all()
+    assert mean_margin(torch.zeros(1), torch.zeros(1)).isnan().all()
 
 
 def test_losses_of_epochs_count_by_how_firm_the_student_was() -> None:

@@ -43,7 +43,10 @@ def test_what_is_in_it(tmp_path: Path) -> None:
     assert rows[-1]["test_accuracy"] == summary["accuracy_last"]
     assert max(row["test_accuracy"] for row in rows) == summary["accuracy_best"]
     assert read_config(run.config).optimiser.epochs == 6
-    assert all(load_mentor(folder).config.history == 2 for folder in run.mentors.iterdir())
+    learned = run.learned_mentors()
+    assert {folder for folder, _ in learned} == set(run.mentors.iterdir())
+    assert all(folder.name.endswith(f"-at-{progress:02d}") for folder, progress in learned)
+    assert all(load_mentor(folder).config.history == 2 for folder, _ in learned)
     assert any((tmp_path / "tensorboard").iterdir())
 
 

@@ -20,8 +20,8 @@ from mentornet.records import (
     columns_of,
     firmness,
     log_odds,
+    mean_margin,
     read_records,
-    weighted_mean,
 )
 
 __all__ = ["Evidence", "evidence_of"]
@@ -160,7 +160,7 @@ def _losses(columns: Mapping[str, Any], count: int) -> tuple[Floats, Floats]:
         seen = np.isfinite(losses)
         margins = _log_odds(np.where(seen, losses, 0))
         weight = seen * _firmness(margins > 0, seen)
-        found = weighted_mean(
+        found = mean_margin(
             torch.from_numpy((weight * margins).sum(1)), torch.from_numpy(weight.sum(1))
         ).numpy()
     elif "mean_loss" in columns:

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from mentornet.audit.page import write_page
-from mentornet.audit.ranking import Ranking
 from mentornet.audit.page.contents import Contents, Curve, Fact, Pictures, Samples, Surface
+from mentornet.audit.ranking import Ranking
 from mentornet.audit.tables import names_of, write_tables
 
 __all__ = ["report"]

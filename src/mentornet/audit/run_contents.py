@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,11 +71,9 @@ def pictures_of(images: Samples, samples: Tensor | None = None) -> Pictures:
 
 def surfaces_of(folder: RunFolder) -> list[Surface]:
     """The weight that each mentor of the run gives over loss and difference, by when it came."""
-    learned = sorted(folder.mentors.iterdir(), key=_number) if folder.mentors.is_dir() else []
     found = [
-        _surface(load_mentor(path), f"at {_percent(path)} %", _percent(path))
-        for path in learned
-        if (path / "config.json").is_file()
+        _surface(load_mentor(path), f"at {percent} %", percent)
+        for path, percent in folder.learned_mentors()
     ]
     method = read_config(folder.config).method.method
     if not found and method in ("mentornet-auto", "mentornet-pd"):
@@ -93,12 +90,6 @@ def _surface(mentor: Mentor, title: str, percent: int) -> Surface:
     return Surface(title, losses.numpy(), differences.numpy(), weight)
 
 
-def _percent(path: Path) -> int:
-    """When a mentor was learned: its folder is called 2-at-17."""
-    last = path.name.rpartition("-")[2]
-    return int(last) if last.isdecimal() else EPOCHS - 1
-
-
 def _features(
     loss: torch.Tensor, difference: torch.Tensor, history: int, epoch: int
 ) -> MentorFeatures:
@@ -110,8 +101,3 @@ def _features(
         label,
         torch.full_like(label, epoch),
     )
-
-
-def _number(path: Path) -> tuple[int, str]:
-    first = path.name.partition("-")[0]
-    return (int(first) if first.isdecimal() else 0, path.name)

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from mentornet.curricula.curriculum import check_not_negative
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
-from mentornet.mentors import Mentor
 from mentornet.methods.memory import PredictionMemory
 from mentornet.methods.mentornet_auto import DropIn
 from mentornet.methods.mentornet_dd import MentorNetDD
@@ -19,6 +18,7 @@ from mentornet.methods.method import Step, Supervision, Task
 from mentornet.methods.mixing import Mixer, blend, blended_loss
 from mentornet.records import margins_of
 from mentornet.weighting import MentorLoss
+from mentornet.weighting.relearning import LearnedMentor
 
 __all__ = ["MentorBootstrap", "trusted_target"]
 
@@ -82,7 +82,7 @@ class _Bootstrap(Supervision):
         weights = torch.ones_like(weights)
         return weights if self.known is None else self.known.weigh(weights, batch.index)
 
-    def learned(self) -> dict[str, Mentor]:
+    def learned(self) -> dict[str, LearnedMentor]:
         return dict(self.mentor.learned())
 
     def notes(self) -> list[str]:

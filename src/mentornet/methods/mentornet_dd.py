@@ -11,12 +11,13 @@ from torch import Tensor
 
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
-from mentornet.mentors import FitConfig, Mentor, load_mentor
+from mentornet.mentors import FitConfig, load_mentor
 from mentornet.methods.mentornet import supervise
 from mentornet.methods.method import Supervision, Task
 from mentornet.methods.weighted import Paced, SpadeMethod
 from mentornet.verdicts.lookup import VerdictLookup
 from mentornet.weighting import DataDriven, Relearning, Spade, check_updates
+from mentornet.weighting.relearning import LearnedMentor
 
 __all__ = ["AS_IN_THE_PAPER", "InRun", "MentorNetDD"]
 
@@ -132,7 +133,7 @@ class InRun(Paced):
         found = self.spade.weigh_features(features, batch.index, learning_rate=learning_rate)
         return found if self.known is None else self.known.weigh(found, batch.index)
 
-    def learned(self) -> Mapping[str, Mentor]:
+    def learned(self) -> Mapping[str, LearnedMentor]:
         return self.learning.mentors
 
     def notes(self) -> list[str]:

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from mentornet.data import Batch
 from mentornet.distributed import Processes
-from mentornet.mentors import Mentor
 from mentornet.records import margins_of
 from mentornet.verdicts import Verdicts
 from mentornet.verdicts.lookup import VerdictLookup
 from mentornet.weighting import weighted_mean
+from mentornet.weighting.relearning import LearnedMentor
 
 __all__ = ["Judged", "Method", "Setting", "Step", "Supervision", "Task"]
 
@@ -191,7 +191,7 @@ class Supervision:
         """What is worth a line in the log, at any moment."""
         return {}
 
-    def learned(self) -> Mapping[str, Mentor]:
+    def learned(self) -> Mapping[str, LearnedMentor]:
         """Mentors that were learned in this run so far, by name."""
         return {}
 

@@ -1,7 +1,7 @@
 """What is remembered of every sample, in memory and on disk."""
 
 from mentornet.records.columns import columns_of
-from mentornet.records.margins import MAX_MARGIN, firmness, log_odds, margins_of, weighted_mean
+from mentornet.records.margins import MAX_MARGIN, firmness, log_odds, margins_of, mean_margin
 from mentornet.records.records import Records, Steady
 from mentornet.records.table import read_losses, read_records, write_records
 
@@ -13,8 +13,8 @@ __all__ = [
     "firmness",
     "log_odds",
     "margins_of",
+    "mean_margin",
     "read_losses",
     "read_records",
-    "weighted_mean",
     "write_records",
 ]

@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mentornet.records.margins import weighted_mean
+from mentornet.records.margins import mean_margin
 from mentornet.records.records import late_share
 
 __all__ = ["columns_of"]
@@ -39,7 +39,7 @@ def columns_of(state: Mapping[str, Tensor]) -> dict[str, NDArray[Any]]:
         "last_weight": state["weight"],
         "learned_epoch": state["learned_epoch"].int(),
         "forgotten": state["forgotten"].int(),
-        "margin": weighted_mean(state["margin_sum"], state["margin_weight"]),
+        "margin": mean_margin(state["margin_sum"], state["margin_weight"]),
         "predicted_label": state["predicted_label"].int(),
         "suggested_label": state["votes"][:, 0],
         "support": late_share(state["support"][:, 0], seen),

@@ -10,7 +10,7 @@ import math
 import torch
 from torch import Tensor
 
-__all__ = ["MAX_MARGIN", "firmness", "log_odds", "margins_of", "weighted_mean"]
+__all__ = ["MAX_MARGIN", "firmness", "log_odds", "margins_of", "mean_margin"]
 
 MAX_MARGIN = 4.0
 """Larger margins count as this one: they only say how well a label was memorised."""
@@ -47,10 +47,10 @@ def margins_of(logits: Tensor, label: Tensor) -> Tensor:
     return logits.gather(1, given)[:, 0] - others
 
 
-def weighted_mean(total: Tensor, weight: Tensor) -> Tensor:
+def mean_margin(total: Tensor, weight: Tensor) -> Tensor:
     """Return Σ w m / Σ w from the two sums; NaN where nothing was seen.
 
-    >>> weighted_mean(torch.tensor([3.0, 0.0]), torch.tensor([2.0, 0.0]))
+    >>> mean_margin(torch.tensor([3.0, 0.0]), torch.tensor([2.0, 0.0]))
     tensor([1.5000,    nan])
     """
     return torch.where(weight > 0, total / weight, torch.nan)
@@ -71,7 +71,7 @@ def firmness(same: Tensor, met: Tensor, against_same: Tensor, against: Tensor) -
             as before.
         against: the number that differ from the given label. If there are few, d is near c.
 
-    >>> firmness(*torch.tensor([90.0, 90.0, 0.0, 0.0]))  # 90 of 90, and ten that are assumed to differ
+    >>> firmness(*torch.tensor([90.0, 90.0, 0.0, 0.0]))  # all 90 are the same
     tensor(0.4783)
     """
     constant = same / (met + _PRIOR)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mentornet.training.observer import Observer, StepFigures
+from mentornet.training.observer import Observer, StepMetrics
 from mentornet.training.prediction import load_student, predict
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run import train
@@ -14,7 +14,7 @@ __all__ = [
     "Observer",
     "Prepared",
     "RunFolder",
-    "StepFigures",
+    "StepMetrics",
     "Trainer",
     "load_student",
     "predict",

@@ -23,11 +23,12 @@ from mentornet.distributed import job
 from mentornet.errors import MentorNetError
 from mentornet.files import read_json, write_bytes, write_json, write_text
 from mentornet.locking import LOCK, alone
-from mentornet.mentors import Mentor
 from mentornet.training.checkpoints import Checkpoints
+from mentornet.weighting.relearning import LearnedMentor
 
 __all__ = ["RunFolder"]
 
+_LEARNED = "learned.json"  # beside a mentor: its number in the run, and when it was learned
 _TEMPORARY = re.compile(  # what `files.write_bytes` has begun and a kill has left
     r"\.(config\.toml|data\.json|labels\.npz|metrics\.jsonl|records\.parquet|summary\.json|"
     r"curves\.\w+|\w+\.safetensors|epoch-.*|fold-.*)\.[0-9a-f]{16}"
@@ -154,11 +155,19 @@ class RunFolder:
         except SafetensorError as error:
             raise MentorNetError(f"{path} cannot be read ({error}); was it cut short?") from None
 
-    def write_mentors(self, learned: Mapping[str, Mentor]) -> None:
-        """Every mentor learned so far, in a folder named after when."""
-        for name, mentor in learned.items():
-            if not (self.mentors / name / "config.json").exists():
-                mentor.save_pretrained(self.mentors / name)
+    def write_mentors(self, learned: Mapping[str, LearnedMentor]) -> None:
+        """Write every mentor learned so far into its folder, and beside it when it was learned."""
+        for number, (name, found) in enumerate(learned.items(), 1):
+            when = self.mentors / name / _LEARNED
+            if not when.exists():
+                found.mentor.save_pretrained(when.parent)
+                write_json(when, {"number": number, "progress": found.progress})
+
+    def learned_mentors(self) -> list[tuple[Path, int]]:
+        """Return the folder of every mentor in order, and the progress in percent at the time."""
+        found = {file.parent: read_json(file) for file in self.mentors.glob(f"*/{_LEARNED}")}
+        ordered = sorted(found, key=lambda folder: found[folder]["number"])
+        return [(folder, found[folder]["progress"]) for folder in ordered]
 
     def check_data(self, digest: str) -> None:
         """Raise if the data is not what the run was started on."""

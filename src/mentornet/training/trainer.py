@@ -32,8 +32,8 @@ from mentornet.training.assembly import (
     make_sgd,
 )
 from mentornet.training.batches import eval_batches
-from mentornet.training.evaluation import Judgement, judge
-from mentornet.training.observer import Observer, StepFigures
+from mentornet.training.evaluation import Evaluation, evaluate
+from mentornet.training.observer import Observer, StepMetrics
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.schedules import learning_rate
@@ -188,7 +188,7 @@ class Trainer:
             self._check_finite()
             mean_weight = 1.0 if weights is None else weights.mean().item()
             self.observer.step(
-                StepFigures(self.steps_done, self.total_steps, loss.item(), mean_weight)
+                StepMetrics(self.steps_done, self.total_steps, loss.item(), mean_weight)
             )
 
     def _check_finite(self) -> None:
@@ -202,12 +202,12 @@ class Trainer:
             f"Try a learning-rate below {self.config.optimiser.learning_rate:g}"
         )
 
-    def evaluate(self, images: Samples) -> Judgement:
+    def evaluate(self, images: Samples) -> Evaluation:
         """How much of the images the student gets right."""
-        judgement = judge(self.student, images, self.batches)
-        if not judgement.finite:
+        found = evaluate(self.student, images, self.batches)
+        if not found.finite:
             self._give_up()
-        return judgement
+        return found
 
     def _check_student(self) -> None:
         """Stop if the last step has spoilt a student that nobody judges now."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,7 +17,15 @@ from mentornet.mentors import Mentor
 from mentornet.weighting.data_driven import DataDriven
 from mentornet.weighting.spade import Spade
 
-__all__ = ["Relearning", "check_updates"]
+__all__ = ["LearnedMentor", "Relearning", "check_updates"]
+
+
+@dataclass(frozen=True)
+class LearnedMentor:
+    """A mentor that was learned in a run, and when: as progress in percent."""
+
+    mentor: Mentor
+    progress: int
 
 
 class Relearning(nn.Module):
@@ -39,7 +48,7 @@ class Relearning(nn.Module):
         self.due = [math.ceil(share * spade.total_steps) for share in updates]
         self.steps = int(spade.step)
         self.done = max(0, sum(self.steps > due for due in self.due) - 1)  # the last is still due
-        self.mentors: dict[str, Mentor] = {}
+        self.mentors: dict[str, LearnedMentor] = {}
         self.notes: list[str] = []
 
     @property
@@ -61,7 +70,8 @@ class Relearning(nn.Module):
         self.spade.use(rule)
         self.notes.append(f"{outcome}")
         if isinstance(rule, Mentor) and rule is not self.lessons.predefined:
-            self.mentors[f"{self.done}-at-{self.spade.epoch:02d}"] = rule
+            now = self.spade.epoch
+            self.mentors[f"{self.done}-at-{now:02d}"] = LearnedMentor(rule, now)
         return True
 
     def _agreed(self, rule: Mentor | Curriculum) -> Mentor | Curriculum:
@@ -91,18 +101,21 @@ class Relearning(nn.Module):
         """Where SPADE has gone, the lessons and the mentors go."""
         super()._apply(fn, recurse)
         self.lessons.to(fn(torch.empty(0)).device)
-        for mentor in self.mentors.values():
-            mentor._apply(fn, recurse)
+        for learned in self.mentors.values():
+            learned.mentor._apply(fn, recurse)
         return self
 
     def get_extra_state(self) -> dict[str, Any]:
         """All that later steps depend on."""
-        now = next((name for name, it in self.mentors.items() if it is self.spade.rule), None)
+        now = next(
+            (name for name, it in self.mentors.items() if it.mentor is self.spade.rule), None
+        )
         return {
             "lessons": self.lessons.state_dict(),
             "steps": self.steps,
             "done": self.done,
-            "mentors": {name: mentor.state_dict() for name, mentor in self.mentors.items()},
+            "mentors": {name: it.mentor.state_dict() for name, it in self.mentors.items()},
+            "progress": {name: it.progress for name, it in self.mentors.items()},
             "uniform": isinstance(self.spade.rule, Uniform),
             "now": now,
             "notes": list(self.notes),
@@ -116,11 +129,13 @@ class Relearning(nn.Module):
         for name, weights in state["mentors"].items():
             mentor = self.lessons.fresh_mentor().eval().requires_grad_(False)
             mentor.load_state_dict(weights)
-            self.mentors[name] = mentor.to(self.spade.step.device)
+            mentor.to(self.spade.step.device)
+            self.mentors[name] = LearnedMentor(mentor, state["progress"][name])
         if state["uniform"]:
             self.spade.use(Uniform())
         else:
-            self.spade.use(self.mentors.get(state["now"], self.lessons.predefined))
+            learned = self.mentors.get(state["now"])
+            self.spade.use(self.lessons.predefined if learned is None else learned.mentor)
 
 
 def check_updates(updates: tuple[float, ...]) -> None:
