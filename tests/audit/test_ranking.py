@@ -206,7 +206,7 @@ def test_samples_that_were_never_seen_are_left_out_and_told() -> None:
     losses[3] = np.full(10, np.nan)
     losses[5] = np.where(np.arange(10) < 5, np.nan, losses[5])
     ranking = rank(table.assign(loss=losses))
-    assert ranking.notes == ("1 of 400 samples were never seen: left out",)
+    assert ranking.notes == ("1 of 400 samples were never seen, so they are left out",)
     assert 3 not in ranking.table["index"].to_numpy()
     assert np.isfinite(ranking.quality).all()
 
@@ -305,7 +305,7 @@ def test_tables_that_are_none() -> None:
         (pd.DataFrame({"given_label": [], "loss": []}), "the table is empty"),
         (pd.DataFrame({"given_label": [0, 1], "loss": [[1.0], [1.0, 2.0]]}), "as many losses"),
         ({"given_label": [0, 1], "loss": [[1.0]]}, "loss has 1 rows, but given_label has 2"),
-        (pd.DataFrame({"given_label": [0], "loss": [[np.nan]]}), "no sample has a loss that is a"),
+        (pd.DataFrame({"given_label": [0], "loss": [[np.nan]]}), "no sample has a finite loss"),
     ):
         with pytest.raises(MentorNetError, match=message):
             rank(table)

@@ -1,4 +1,4 @@
-"""What the page of a run's audit shows."""
+"""What the page shows of a run: training curves, pictures and the mentors' weights."""
 
 from __future__ import annotations
 
@@ -28,12 +28,15 @@ _CURVES = {
     "mean_weight": "mean weight v",
     "weight_auroc": "weights tell wrong labels (AUROC)",
 }
-_THUMBNAIL = 96  # pixels, of images that are streamed
+_THUMBNAIL = 96  # side in pixels of a streamed image
 _SIDE = 31  # points along each axis of a surface
 
 
 def curves_of(rows: list[dict[str, Any]]) -> list[Curve]:
-    """The training curves, from a run's metrics; straight lines between the epochs of two looks."""
+    """Return the training curves, from the lines of a run's `metrics.jsonl`.
+
+    Values between two epochs that were evaluated are interpolated.
+    """
     curves = []
     for name, title in _CURVES.items():
         known = [(row["epoch"], row[name]) for row in rows if name in row]
@@ -46,11 +49,11 @@ def curves_of(rows: list[dict[str, Any]]) -> list[Curve]:
 
 
 def pictures_of(images: Samples, samples: Tensor | None = None) -> Pictures:
-    """What gives the pictures of training samples, from memory or from their files.
+    """Return a function that finds the pictures of training samples, in memory or in files.
 
     Args:
-        images: that were trained on.
-        samples: the number of each; their places if left out.
+        images: the training images.
+        samples: the number of each image; by default 0, 1, ….
     """
     source = images.source
     numbers = torch.arange(len(images)) if samples is None else samples
@@ -70,7 +73,7 @@ def pictures_of(images: Samples, samples: Tensor | None = None) -> Pictures:
 
 
 def surfaces_of(folder: RunFolder) -> list[Surface]:
-    """The weight that each mentor of the run gives over loss and difference, by when it came."""
+    """Return the weights of each mentor of the run, in the order in which they were learned."""
     found = [
         _surface(load_mentor(path), f"at {percent} %", percent)
         for path, percent in folder.learned_mentors()
@@ -93,7 +96,7 @@ def _surface(mentor: Mentor, title: str, percent: int) -> Surface:
 def _features(
     loss: torch.Tensor, difference: torch.Tensor, history: int, epoch: int
 ) -> MentorFeatures:
-    """A sample whose last losses were all the same."""
+    """Return the features of samples whose losses have not changed."""
     label = torch.zeros(len(loss), dtype=torch.long)
     return MentorFeatures(
         loss[:, None].expand(-1, history).contiguous(),

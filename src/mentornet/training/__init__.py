@@ -1,4 +1,4 @@
-"""The only trainer, its checkpoints and the folder of a run."""
+"""The trainer, its checkpoints and the folder of a run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A mentor to take elsewhere, learned from all epochs of a finished run (§5.1, DD).
+"""Learn a mentor for other runs from a finished run (§5.1, DD).
 
-The mentors that a run learns on its way know only the epochs that they served in. This one is
-shown the losses of the verified samples in every epoch, so it serves a whole training.
+The mentors that a run learns on its way know only the epochs up to the next update. This mentor
+learns from the losses of the verified samples in every epoch, so it can serve a whole training.
 Shapes: M verified samples, E epochs.
 """
 
@@ -33,22 +33,24 @@ from mentornet.weighting.smoothing import SmoothedLoss
 __all__ = ["Transferred", "learn_mentor", "read_lessons"]
 
 _HELD_OUT, _STOPPED_BY = 0.2, 0.1  # shares of the verified samples
-_REPEATS = 4  # copies of a sample and epoch, each at another percent of progress within it
+_REPEATS = 4  # copies of each sample and epoch, each at another progress within the epoch
 
 
 @dataclass(frozen=True)
 class Transferred:
-    """What came of it; errors are means of (v − v*)² over the samples held out, all epochs.
+    """A learned mentor, and how good it is on held-out samples.
+
+    Errors are means of (v − v*)² over these samples in all epochs.
 
     Attributes:
-        mentor: that was learned.
-        verified: M, held-out ones included.
-        wrong: how many of them have a wrong label.
+        mentor: the learned mentor.
+        verified: M, with the held-out samples.
+        wrong: the number of verified samples with a wrong label.
         epochs: E.
-        error: of the learned mentor.
-        error_predefined: of the mentor "pd".
-        auroc: how well v tells right from wrong labels.
-        summary: of the run.
+        error: the error of the learned mentor.
+        error_predefined: the error of the mentor "pd".
+        auroc: how well v separates correct from wrong labels.
+        summary: the summary of the run.
     """
 
     mentor: Mentor
@@ -64,21 +66,27 @@ class Transferred:
 def learn_mentor(
     run: Path, config: FitConfig, *, on_progress: Callable[[int, float], None] | None = None
 ) -> Transferred:
-    """Learn a mentor that reads no label from the run in that folder."""
+    """Learn a mentor, which reads no label, from the run in a folder.
+
+    Args:
+        run: the folder of a finished run.
+        config: how the mentor is fitted.
+        on_progress: called with the step and the error while it is fitted.
+    """
     lesson, sample = read_lessons(run)
     count = int(sample.max()) + 1
     order = torch.randperm(count, generator=generator(config.seed, 3))
     place = torch.empty_like(order)
     place[order] = torch.arange(count)
     share = place[sample] / count  # whole samples are held out, not single epochs of them
-    judged = lesson.rows(share < _HELD_OUT)
+    held_out = lesson.rows(share < _HELD_OUT)
     stopped_by = lesson.rows((share >= _HELD_OUT) & (share < _HELD_OUT + _STOPPED_BY))
     taught = lesson.rows(share >= _HELD_OUT + _STOPPED_BY)
-    for part in (taught, stopped_by, judged):
+    for part in (taught, stopped_by, held_out):
         if part.target.unique().numel() < 2:
             raise MentorNetError(
-                f"{count} verified samples are too few to learn a mentor from: some of each kind, "
-                "right and wrong, must be held out"
+                f"{count} verified samples are too few to learn a mentor from: some with a correct "
+                "and some with a wrong label must be held out"
             )
     mentor = make_mentor("bilstm", seed=config.seed, num_classes=1, use_label=False)
     fit(
@@ -87,26 +95,27 @@ def learn_mentor(
     )  # fmt: skip
     mentor.eval().requires_grad_(False)
     with torch.no_grad():
-        weight = apply_rule(mentor, judged.features)
-        predefined = apply_rule(load_mentor("pd"), judged.features)
+        weight = apply_rule(mentor, held_out.features)
+        predefined = apply_rule(load_mentor("pd"), held_out.features)
     wrong = int((lesson.target[torch.searchsorted(sample, torch.arange(count))] == 0).sum())
     return Transferred(
         mentor,
         verified=count,
         wrong=wrong,
         epochs=len(sample) // count // _REPEATS,
-        error=((weight - judged.target) ** 2).mean().item(),
-        error_predefined=((predefined - judged.target) ** 2).mean().item(),
-        auroc=auroc(weight, judged.target.bool()),
+        error=((weight - held_out.target) ** 2).mean().item(),
+        error_predefined=((predefined - held_out.target) ** 2).mean().item(),
+        auroc=auroc(weight, held_out.target.bool()),
         summary=read_json(RunFolder(run).summary),
     )
 
 
 def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
-    """The verified samples of a finished run at every epoch, and which sample each row is.
+    """Read the verified samples of a finished run at every epoch.
 
     Returns:
-        M · E · 4 rows, rising by sample, and the number of the sample of each, 0 to M − 1.
+        M · E · 4 rows in the order of the samples, and the number of the sample of each row, from 0
+        to M − 1.
     """
     folder = RunFolder(run)
     if not folder.summary.is_file():
@@ -115,20 +124,20 @@ def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
     verified = prepared.verified
     if verified is None:
         raise MentorNetError(
-            f"{run} had no verified samples to learn from; train with --method mentornet-dd and "
-            "--clean or --clean-count"
+            f"{run} had no verified samples to learn from; train with the method mentornet-dd, and "
+            "with verdicts or clean_count"
         )
     rows = folder.read_metrics()
-    if "loss_percentile" not in rows[-1]:
+    if "loss_level" not in rows[-1]:
         raise MentorNetError(
-            f"{run} has no loss percentile to compare losses with, as {prepared.method.name} takes "
-            "none; train with --method mentornet-dd"
+            f"{run} has no loss_level to compare losses with, because the method "
+            f"{prepared.method.name} computes none; train with the method mentornet-dd"
         )
     table = read_records(folder.records)
     losses = torch.from_numpy(np.stack(table["loss"].to_numpy()[verified.index.numpy()]))
     if isinstance(prepared.method, SpadeMethod) and prepared.method.smoothing:
         losses = _smoothed(losses, prepared.method.smoothing)
-    levels = torch.tensor([row["loss_percentile"] for row in rows])
+    levels = torch.tensor([row["loss_level"] for row in rows])
     count, epochs = losses.shape
     steps = torch.arange(epochs).repeat(count).repeat_interleave(_REPEATS)
     within = torch.rand(len(steps), generator=generator(prepared.config.seed, 4))
@@ -140,6 +149,6 @@ def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
 
 
 def _smoothed(losses: Tensor, smoothing: float) -> Tensor:
-    """The losses `(M, E)` as the run's mentors saw them: averages over the epochs."""
+    """Return the losses `(M, E)` as the run's mentors saw them: moving averages over epochs."""
     averages, every = SmoothedLoss(len(losses), smoothing), torch.arange(len(losses))
     return torch.stack([averages.push(every, column) for column in losses.T], 1)

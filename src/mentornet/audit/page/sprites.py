@@ -1,8 +1,8 @@
-"""Thumbnails in sprite sheets: some hundred pictures a file, small enough to mail.
+"""Pack thumbnails into sprite sheets: files of some hundred pictures, small enough to mail.
 
-Every cell of a sheet starts at a multiple of 8 pixels and is filled up with the picture's own
-border, and colours are as fine as brightness, so that JPEG never mixes two pictures. Small
-drawings such as 8 × 8 digits are kept to the pixel, as PNG, and enlarged by the page.
+Every cell of a sheet starts at a multiple of 8 pixels and is padded with the picture's own border,
+and colours have full resolution, so JPEG never mixes two pictures. Small drawings, such as digits
+of 8 × 8 pixels, are stored exactly, as PNG, and the page enlarges them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from mentornet.errors import MentorNetError
 __all__ = ["BUDGET", "SIDES", "Sprites", "pack"]
 
 BUDGET = 32_000_000
-"""Bytes that all sheets together may have; a page with its data then stays below 60 MB."""
+"""The most bytes of all sheets together; a page with its data then stays below 60 MB."""
 
 SIDES = (128, 96, 64, 48, 32)
-"""Longer side of a thumbnail: the first with which all pictures fit the budget."""
+"""The longer side of a thumbnail: the first value with which all pictures fit the budget."""
 
 SHEET = 512
-"""About the side of a sheet; one that is shown costs the browser a megabyte."""
+"""The approximate side of a sheet; one sheet takes a megabyte of the browser's memory."""
 
 EXACT = 16
-"""Pictures up to this side are drawings in pixels, and grey ones up to twice that."""
+"""Pictures up to this side are stored exactly, and grey ones up to twice this side."""
 
 BLOCK = 8
 QUALITY = 80
@@ -40,15 +40,15 @@ class Sprites:
     """Pictures 0 … count−1 on sheets, each sheet filled row by row.
 
     Attributes:
-        sheets: the files.
-        suffix: of the files, `jpg` or `png`.
-        width: of a thumbnail.
-        height: of a thumbnail.
-        cell_width: from one thumbnail to the next.
-        cell_height: from one row to the next.
-        columns: thumbnails in a row.
-        per_sheet: thumbnails on a sheet; the last may have fewer.
-        count: how many fitted in the budget.
+        sheets: the contents of the files.
+        suffix: the suffix of the files, `jpg` or `png`.
+        width: the width of a thumbnail in pixels.
+        height: its height.
+        cell_width: the distance from one thumbnail to the next.
+        cell_height: the distance from one row to the next.
+        columns: the number of thumbnails in a row.
+        per_sheet: the number of thumbnails on a sheet; the last sheet may have fewer.
+        count: the number of thumbnails that fit in the budget.
     """
 
     sheets: tuple[bytes, ...]
@@ -63,15 +63,15 @@ class Sprites:
 
     @property
     def size(self) -> int:
-        """Bytes of all sheets."""
+        """The number of bytes of all sheets."""
         return sum(len(sheet) for sheet in self.sheets)
 
 
 def pack(pictures: Pictures, indices: NDArray[np.int64], *, budget: int = BUDGET) -> Sprites:
-    """The pictures of `indices` on sheets, in that order, as many as fit in `budget` bytes.
+    """Pack the pictures of `indices` into sheets, in that order, up to `budget` bytes.
 
-    Thumbnails are as large as the budget allows, never larger than the pictures. If even the
-    smallest do not fit, those at the end of `indices` have none.
+    Thumbnails are as large as the budget allows, but never larger than the pictures. If even the
+    smallest do not fit, the last samples of `indices` have none.
     """
     first = _read(pictures, indices[:64])
     for side in SIDES:
@@ -84,7 +84,7 @@ def pack(pictures: Pictures, indices: NDArray[np.int64], *, budget: int = BUDGET
     for pixels in _chunks(pictures, indices, layout.per_sheet):
         if pixels.shape[1:] != first.shape[1:]:
             raise MentorNetError(
-                f"all pictures must have one shape (C, H, W): got {first.shape[1:]}, "
+                f"all pictures must have the same shape (C, H, W): got {first.shape[1:]}, "
                 f"then {pixels.shape[1:]}"
             )
         sheet = _sheet(pixels, layout)
@@ -101,7 +101,7 @@ def pack(pictures: Pictures, indices: NDArray[np.int64], *, budget: int = BUDGET
 
 @dataclass(frozen=True)
 class _Layout:
-    """Sizes in pixels; `exact` keeps every pixel as it is."""
+    """Sizes in pixels; if `exact`, every pixel stays as it is."""
 
     width: int
     height: int
@@ -125,7 +125,7 @@ class _Layout:
 
 
 def _layout(shape: tuple[int, ...], side: int) -> _Layout:
-    """How pictures of the shape (C, H, W) are laid out with thumbnails of that side."""
+    """Return the layout of pictures of the shape (C, H, W), with thumbnails of that side."""
     channels, height, width = shape
     longest = max(height, width)
     if longest <= EXACT * (2 if channels == 1 else 1):
@@ -137,13 +137,13 @@ def _layout(shape: tuple[int, ...], side: int) -> _Layout:
 def _chunks(
     pictures: Pictures, indices: NDArray[np.int64], size: int
 ) -> Iterator[NDArray[np.uint8]]:
-    """The pictures, one sheet's worth at a time."""
+    """Yield the pictures of one sheet at a time."""
     for start in range(0, len(indices), size):
         yield _read(pictures, indices[start : start + size])
 
 
 def _read(pictures: Pictures, indices: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """The pictures of `indices`, if they are what was agreed on."""
+    """Read the pictures of `indices`; raise if their type or shape is wrong."""
     pixels = np.asarray(pictures(indices))
     good = pixels.ndim == 4 and pixels.dtype == np.uint8 and pixels.shape[1] in (1, 3)
     if not good or len(pixels) != len(indices) or 0 in pixels.shape[2:]:
@@ -155,7 +155,7 @@ def _read(pictures: Pictures, indices: NDArray[np.int64]) -> NDArray[np.uint8]:
 
 
 def _sheet(pixels: NDArray[np.uint8], layout: _Layout) -> bytes:
-    """One sheet of `(n, C, H, W)` pictures as a file."""
+    """Return the contents of a file with the pictures `(n, C, H, W)`."""
     from PIL import Image
 
     tiles = _thumbnails(np.moveaxis(pixels, 1, -1), layout)
@@ -179,7 +179,7 @@ def _sheet(pixels: NDArray[np.uint8], layout: _Layout) -> bytes:
 
 
 def _thumbnails(pixels: NDArray[np.uint8], layout: _Layout) -> NDArray[np.uint8]:
-    """`(n, H, W, C)` pictures at the layout's size."""
+    """Resize the pictures `(n, H, W, C)` to the size of the layout."""
     from PIL import Image
 
     if pixels.shape[1:3] == (layout.height, layout.width):
