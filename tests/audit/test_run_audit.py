@@ -225,7 +225,7 @@ def test_other_images_under_the_same_names(tmp_path: Path) -> None:
     assert main([*words, "--width", "4", "--epochs", "3", "--out", f"{run}"]) == 0
     put(tmp_path / "photos" / "cat" / "3.jpg", jpeg(1, 77, 16, 16))
     done = audit_run(run)
-    assert "the data is not what it was when the run began" in done.notes[0]
+    assert "the data has changed since the run began" in done.notes[0]
     assert "--decisions" in done.retrain  # no manifest of files that may be others
 
 

@@ -13,7 +13,9 @@ from mentornet.audit.page.data import as_script, listing, page_data, with_pictur
 from tests.audit.contents import some_contents, some_samples
 
 WRONG: dict[str, Callable[[], object]] = {
-    "quality must have one value for each sample: got 3 for 60": lambda: some_samples(quality=np.ones(3)),
+    "quality must have one value for each sample: got 3 for 60": lambda: some_samples(
+        quality=np.ones(3)
+    ),
     "quality must be in [0, 1], got 40.0": lambda: some_samples(quality=np.full(60, 40.0)),
     "quality must be in [0, 1], got nan": lambda: some_samples(quality=np.full(60, np.nan)),
     "index must not name a sample twice": lambda: some_samples(index=np.zeros(60, np.int64)),
