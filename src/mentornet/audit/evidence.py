@@ -15,14 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from mentornet.errors import MentorNetError
-from mentornet.records import (
-    Records,
-    columns_of,
-    firmness,
-    log_odds,
-    mean_margin,
-    read_records,
-)
+from mentornet.records import Records, columns_of, firmness, log_odds, mean_margin, read_records
 
 __all__ = ["Evidence", "evidence_of"]
 
@@ -108,7 +101,8 @@ def _seen_columns(records: Records) -> dict[str, Any]:
 
 def _from_columns(columns: Mapping[str, Any]) -> Evidence:
     if "given_label" not in columns:
-        raise MentorNetError(f"the records need a column given_label; there are {_listed(columns)}")
+        there = ", ".join(columns)
+        raise MentorNetError(f"the records need a column given_label; there are {there}")
     count = len(columns["given_label"])
     if not count:
         raise MentorNetError("there are no records: the table is empty")
@@ -133,10 +127,6 @@ def _from_columns(columns: Mapping[str, Any]) -> Evidence:
     )
 
 
-def _listed(columns: Mapping[str, Any]) -> str:
-    return ", ".join(columns) or "none"
-
-
 def _index(columns: Mapping[str, Any], count: int) -> Integers:
     index = _whole(columns, "index", np.arange(count))
     numbers, times = np.unique(index, return_counts=True)
@@ -158,13 +148,13 @@ def _losses(columns: Mapping[str, Any], count: int) -> tuple[Floats, Floats]:
             ) from None
         losses = losses.reshape(count, -1)
         seen = np.isfinite(losses)
-        margins = _log_odds(np.where(seen, losses, 0))
+        margins = log_odds(torch.from_numpy(np.where(seen, losses, 0)).double()).numpy()
         weight = seen * _firmness(margins > 0, seen)
         found = mean_margin(
             torch.from_numpy((weight * margins).sum(1)), torch.from_numpy(weight.sum(1))
         ).numpy()
     elif "mean_loss" in columns:
-        found = _log_odds(_real(columns, "mean_loss", count))
+        found = log_odds(torch.from_numpy(_real(columns, "mean_loss", count))).numpy()
     if "margin" in columns:
         found = _real(columns, "margin", count)
     if found is None:
@@ -180,10 +170,6 @@ def _firmness(fits: NDArray[np.bool_], seen: NDArray[np.bool_]) -> Floats:
     same[:, 1:] &= fits[:, 1:] == fits[:, :-1]
     counts = (part.sum(0) for part in (same, met, same & ~fits, met & ~fits))
     return firmness(*(torch.from_numpy(count).double() for count in counts)).numpy()
-
-
-def _log_odds(loss: Floats) -> Floats:
-    return log_odds(torch.tensor(loss, dtype=torch.float64)).numpy()
 
 
 def _whole(columns: Mapping[str, Any], name: str, default: Integers | None = None) -> Integers:

@@ -7,8 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from mentornet.audit.page import write_page
-from mentornet.audit.page.contents import Contents, Curve, Fact, Pictures, SampleTable, Surface
+from mentornet.audit.page import (
+    Contents,
+    Curve,
+    Fact,
+    Pictures,
+    SampleTable,
+    Surface,
+    write_page,
+)  # fmt: skip
 from mentornet.audit.ranking import Ranking
 from mentornet.audit.tables import names_of, write_tables
 

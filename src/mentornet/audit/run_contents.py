@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mentornet.audit import Curve, Pictures, Surface
+from mentornet.audit.page import Curve, Pictures, Surface
 from mentornet.config import read_config
 from mentornet.data import Samples
 from mentornet.data.stream.fetching import Fetcher, default_workers
@@ -87,20 +87,11 @@ def surfaces_of(folder: RunFolder) -> list[Surface]:
 def _surface(mentor: Mentor, title: str, percent: int) -> Surface:
     losses, differences = torch.linspace(0, 6, _SIDE), torch.linspace(-3, 3, _SIDE)
     grid = torch.cartesian_prod(differences, losses)
-    features = _features(grid[:, 1], grid[:, 0], mentor.config.history, percent)
+    steps = grid[:, None].expand(-1, mentor.config.history, -1)  # losses that have not changed
+    label = torch.zeros(len(grid), dtype=torch.long)
+    features = MentorFeatures(
+        steps[..., 1].contiguous(), steps[..., 0].contiguous(), label, label + percent
+    )
     with torch.no_grad():
         weight = apply_rule(mentor, features).view(_SIDE, _SIDE).numpy()
     return Surface(title, losses.numpy(), differences.numpy(), weight)
-
-
-def _features(
-    loss: torch.Tensor, difference: torch.Tensor, history: int, epoch: int
-) -> MentorFeatures:
-    """Return the features of samples whose losses have not changed."""
-    label = torch.zeros(len(loss), dtype=torch.long)
-    return MentorFeatures(
-        loss[:, None].expand(-1, history).contiguous(),
-        difference[:, None].expand(-1, history).contiguous(),
-        label,
-        torch.full_like(label, epoch),
-    )

@@ -8,7 +8,6 @@ of 8 × 8 pixels, are stored exactly, as PNG, and the page enlarges them.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,29 +35,55 @@ QUALITY = 80
 
 
 @dataclass(frozen=True)
-class Sprites:
+class Layout:
+    """How the pictures of a sheet are laid out; if `exact`, every pixel stays as it is.
+
+    Attributes:
+        width: the width of a thumbnail in pixels.
+        height: its height.
+        exact: whether sheets are PNG files with the pictures as they are, not JPEG files.
+    """
+
+    width: int
+    height: int
+    exact: bool
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of the files."""
+        return "png" if self.exact else "jpg"
+
+    @property
+    def cell_width(self) -> int:
+        """The distance from one thumbnail to the next."""
+        return -(-self.width // BLOCK) * BLOCK
+
+    @property
+    def cell_height(self) -> int:
+        """The distance from one row to the next."""
+        return -(-self.height // BLOCK) * BLOCK
+
+    @property
+    def columns(self) -> int:
+        """The number of thumbnails in a row."""
+        return max(1, SHEET // self.cell_width)
+
+    @property
+    def per_sheet(self) -> int:
+        """The number of thumbnails on a sheet; the last sheet may have fewer."""
+        return self.columns * max(1, SHEET // self.cell_height)
+
+
+@dataclass(frozen=True)
+class Sprites(Layout):
     """Pictures 0 … count−1 on sheets, each sheet filled row by row.
 
     Attributes:
         sheets: the contents of the files.
-        suffix: the suffix of the files, `jpg` or `png`.
-        width: the width of a thumbnail in pixels.
-        height: its height.
-        cell_width: the distance from one thumbnail to the next.
-        cell_height: the distance from one row to the next.
-        columns: the number of thumbnails in a row.
-        per_sheet: the number of thumbnails on a sheet; the last sheet may have fewer.
         count: the number of thumbnails that fit in the budget.
     """
 
     sheets: tuple[bytes, ...]
-    suffix: str
-    width: int
-    height: int
-    cell_width: int
-    cell_height: int
-    columns: int
-    per_sheet: int
     count: int
 
     @property
@@ -81,7 +106,8 @@ def pack(pictures: Pictures, indices: NDArray[np.int64], *, budget: int = BUDGET
             break
     sheets: list[bytes] = []
     room, count = budget, 0
-    for pixels in _chunks(pictures, indices, layout.per_sheet):
+    for start in range(0, len(indices), layout.per_sheet):
+        pixels = _read(pictures, indices[start : start + layout.per_sheet])
         if pixels.shape[1:] != first.shape[1:]:
             raise MentorNetError(
                 f"all pictures must have the same shape (C, H, W): got {first.shape[1:]}, "
@@ -93,53 +119,17 @@ def pack(pictures: Pictures, indices: NDArray[np.int64], *, budget: int = BUDGET
         sheets.append(sheet)
         room -= len(sheet)
         count += len(pixels)
-    return Sprites(
-        tuple(sheets), "png" if layout.exact else "jpg", layout.width, layout.height,
-        layout.cell_width, layout.cell_height, layout.columns, layout.per_sheet, count,
-    )  # fmt: skip
+    return Sprites(layout.width, layout.height, layout.exact, tuple(sheets), count)
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """Sizes in pixels; if `exact`, every pixel stays as it is."""
-
-    width: int
-    height: int
-    exact: bool
-
-    @property
-    def cell_width(self) -> int:
-        return -(-self.width // BLOCK) * BLOCK
-
-    @property
-    def cell_height(self) -> int:
-        return -(-self.height // BLOCK) * BLOCK
-
-    @property
-    def columns(self) -> int:
-        return max(1, SHEET // self.cell_width)
-
-    @property
-    def per_sheet(self) -> int:
-        return self.columns * max(1, SHEET // self.cell_height)
-
-
-def _layout(shape: tuple[int, ...], side: int) -> _Layout:
+def _layout(shape: tuple[int, ...], side: int) -> Layout:
     """Return the layout of pictures of the shape (C, H, W), with thumbnails of that side."""
     channels, height, width = shape
     longest = max(height, width)
     if longest <= EXACT * (2 if channels == 1 else 1):
-        return _Layout(width, height, exact=True)
+        return Layout(width, height, exact=True)
     scale = min(1.0, side / longest)
-    return _Layout(max(1, round(width * scale)), max(1, round(height * scale)), exact=False)
-
-
-def _chunks(
-    pictures: Pictures, indices: NDArray[np.int64], size: int
-) -> Iterator[NDArray[np.uint8]]:
-    """Yield the pictures of one sheet at a time."""
-    for start in range(0, len(indices), size):
-        yield _read(pictures, indices[start : start + size])
+    return Layout(max(1, round(width * scale)), max(1, round(height * scale)), exact=False)
 
 
 def _read(pictures: Pictures, indices: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -154,7 +144,7 @@ def _read(pictures: Pictures, indices: NDArray[np.int64]) -> NDArray[np.uint8]:
     return pixels
 
 
-def _sheet(pixels: NDArray[np.uint8], layout: _Layout) -> bytes:
+def _sheet(pixels: NDArray[np.uint8], layout: Layout) -> bytes:
     """Return the contents of a file with the pictures `(n, C, H, W)`."""
     from PIL import Image
 
@@ -178,7 +168,7 @@ def _sheet(pixels: NDArray[np.uint8], layout: _Layout) -> bytes:
     return buffer.getvalue()
 
 
-def _thumbnails(pixels: NDArray[np.uint8], layout: _Layout) -> NDArray[np.uint8]:
+def _thumbnails(pixels: NDArray[np.uint8], layout: Layout) -> NDArray[np.uint8]:
     """Resize the pictures `(n, H, W, C)` to the size of the layout."""
     from PIL import Image
 
