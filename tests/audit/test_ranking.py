@@ -17,7 +17,7 @@ from mentornet.audit import class_table, cleaning, rank, report, transitions, wr
 from mentornet.data import load_digits
 from mentornet.metrics import auroc
 from mentornet.randomness import generator
-from mentornet.records import MOST, Records, margins_of, weighed_mean
+from mentornet.records import MAX_MARGIN, Records, margins_of, mean_margin
 
 
 def noisy(count: int = 400, epochs: int = 10, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -103,7 +103,7 @@ def test_class_names_that_would_be_formulas(tmp_path: Path) -> None:
 def test_a_damaged_table(tmp_path: Path) -> None:
     path = tmp_path / "records.parquet"
     path.write_bytes(b"PAR1 and no more")
-    with pytest.raises(MentorNetError, match="is no table of records, or damaged"):
+    with pytest.raises(MentorNetError, match="is not a table of records, or it is damaged"):
         rank(path)
 
 
@@ -150,13 +150,13 @@ def test_margins_count_by_how_firm_the_student_was() -> None:
         for place, sample in enumerate(index[step].tolist()):
             margin = float(margins[step, place])
             if losses[step, place].isfinite() and margin > -math.inf:
-                sums[sample] += weight * min(margin, MOST)
+                sums[sample] += weight * min(margin, MAX_MARGIN)
                 weights[sample] += weight
                 seen[sample] += 1
     wanted = [total / weight for total, weight in zip(sums, weights, strict=True)]
     assert rank(records).evidence.margin.tolist() == pytest.approx(wanted, rel=1e-4)
     assert records.seen.tolist() == seen
-    assert weighed_mean(torch.zeros(1), torch.zeros(1)).isnan().all()
+    assert mean_margin(torch.zeros(1), torch.zeros(1)).isnan().all()
 
 
 def test_losses_of_epochs_count_by_how_firm_the_student_was() -> None:
@@ -206,7 +206,7 @@ def test_samples_that_were_never_seen_are_left_out_and_told() -> None:
     losses[3] = np.full(10, np.nan)
     losses[5] = np.where(np.arange(10) < 5, np.nan, losses[5])
     ranking = rank(table.assign(loss=losses))
-    assert ranking.notes == ("1 of 400 samples were never seen: left out",)
+    assert ranking.notes == ("1 of 400 samples were never seen, so they are left out",)
     assert 3 not in ranking.table["index"].to_numpy()
     assert np.isfinite(ranking.quality).all()
 
@@ -282,7 +282,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"given_label": -1}, "given_label must be ≥ 0, got -1"),
     ({"given_label": 5}, "given_label is 5, but there are only 5 classes"),
     ({"loss": 1.0}, ""),
-    ({"index": 7}, "index 7 stands in several rows"),
+    ({"given_label": pd.NA}, "given_label must be whole numbers, got <NA>"),
+    ({"index": 7}, "index 7 is in several rows"),
 ]
 
 
@@ -303,7 +304,8 @@ def test_tables_that_are_none() -> None:
         (pd.DataFrame({"given_label": [1]}), "the records need a column loss"),
         (pd.DataFrame({"given_label": [], "loss": []}), "the table is empty"),
         (pd.DataFrame({"given_label": [0, 1], "loss": [[1.0], [1.0, 2.0]]}), "as many losses"),
-        (pd.DataFrame({"given_label": [0], "loss": [[np.nan]]}), "no sample has a loss that is a"),
+        ({"given_label": [0, 1], "loss": [[1.0]]}, "loss has 1 rows, but given_label has 2"),
+        (pd.DataFrame({"given_label": [0], "loss": [[np.nan]]}), "no sample has a finite loss"),
     ):
         with pytest.raises(MentorNetError, match=message):
             rank(table)

@@ -43,7 +43,7 @@ def test_a_run_is_audited(digits: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert "mentornet-auto, 15 epochs, seed 0" in page
     before = (out / "report.html").stat().st_mtime_ns
     assert main(["audit", f"{digits}", "--out", f"{out}"]) == 2
-    assert "already; add --overwrite to replace it" in capsys.readouterr().err
+    assert "already; set overwrite to replace it" in capsys.readouterr().err
     assert (out / "report.html").stat().st_mtime_ns == before
     assert main(["audit", f"{digits}", "--out", f"{out}", "--overwrite"]) == 0
 
@@ -111,7 +111,7 @@ def test_a_run_that_has_not_ended(
     assert main(words) != 0
     assert not (run / "records.parquet").exists()
     done = audit_run(run)
-    assert done.notes[0] == "the run has not ended: this is what 15 of 15 epochs tell"
+    assert done.notes[0] == "the run has not ended; this audit is based on 15 of 15 epochs"
     assert done.ranking.quality == pytest.approx(whole.quality, abs=1e-6)
     assert (done.ranking.is_issue == whole.is_issue).all()
 
@@ -225,7 +225,7 @@ def test_other_images_under_the_same_names(tmp_path: Path) -> None:
     assert main([*words, "--width", "4", "--epochs", "3", "--out", f"{run}"]) == 0
     put(tmp_path / "photos" / "cat" / "3.jpg", jpeg(1, 77, 16, 16))
     done = audit_run(run)
-    assert "the data is not what it was when the run began" in done.notes[0]
+    assert "the data has changed since the run began" in done.notes[0]
     assert "--decisions" in done.retrain  # no manifest of files that may be others
 
 
@@ -255,4 +255,4 @@ def test_a_run_that_was_killed_before_its_first_metrics(digits: Path, tmp_path: 
     losses = np.linspace(0, 3, 1437, dtype=np.float32)
     (run / "trajectories" / "epoch-0000.f32").write_bytes(losses.tobytes())
     done = audit_run(run)
-    assert done.notes[0] == "the run has not ended: this is what 1 of 15 epochs tell"
+    assert done.notes[0] == "the run has not ended; this audit is based on 1 of 15 epochs"

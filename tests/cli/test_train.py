@@ -111,7 +111,7 @@ def test_resume_needs_no_other_word(
     before = run.read_weights(run.last)
     capsys.readouterr()
     assert main(["train", "--out", f"{out}", "--resume"]) == 0
-    assert "going on after epoch 2 of 2" in capsys.readouterr().err
+    assert "continuing after epoch 2 of 2" in capsys.readouterr().err
     assert run.summary.exists()
     after = run.read_weights(run.last)
     assert all(torch.equal(before[name], after[name]) for name in before)

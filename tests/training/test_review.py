@@ -180,7 +180,7 @@ def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
     assert other.stdin is not None
     assert other.stdout is not None
     assert other.stdout.readline() == "in\n"
-    with pytest.raises(MentorNetError, match="is being written by another process"):
+    with pytest.raises(MentorNetError, match="is in use by another process"):
         train(small(epochs=1), tmp_path / "run")
     other.communicate("")
     assert train(small(epochs=1), tmp_path / "run")["epochs"] == 1
@@ -192,7 +192,7 @@ def test_another_number_of_threads_is_mentioned(tmp_path: Path) -> None:
     text = run.data.read_text().replace('"threads": 1', '"threads": 3')
     run.data.write_text(text)
     train(small(), run.path, resume=True, observer=notes)
-    assert any("started on 3 threads and goes on with 1" in line for line in notes.lines)
+    assert any("started on 3 threads and continues on 1" in line for line in notes.lines)
 
 
 def test_checkpoints_are_in_order_of_epochs(tmp_path: Path) -> None:

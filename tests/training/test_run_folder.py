@@ -43,7 +43,10 @@ def test_what_is_in_it(tmp_path: Path) -> None:
     assert rows[-1]["test_accuracy"] == summary["accuracy_last"]
     assert max(row["test_accuracy"] for row in rows) == summary["accuracy_best"]
     assert read_config(run.config).optimiser.epochs == 6
-    assert all(load_mentor(folder).config.history == 2 for folder in run.mentors.iterdir())
+    learned = run.learned_mentors()
+    assert {folder for folder, _ in learned} == set(run.mentors.iterdir())
+    assert all(folder.name.endswith(f"-at-{progress:02d}") for folder, progress in learned)
+    assert all(load_mentor(folder).config.history == 2 for folder, _ in learned)
     assert any((tmp_path / "tensorboard").iterdir())
 
 
@@ -126,14 +129,6 @@ def test_a_student_spoilt_by_the_last_step_of_an_epoch_is_not_saved(tmp_path: Pa
         trainer.fit()
 
 
-def test_a_run_of_an_earlier_version_is_told_from_one_of_this(tmp_path: Path) -> None:
-    trainer = Trainer(prepared("mentornet-pd"))
-    state = trainer.state_dict()
-    del state["records"]["margin_weight"]
-    with pytest.raises(MentorNetError, match="earlier version, which kept no margin_weight"):
-        trainer.load_state_dict(state)
-
-
 def test_no_number_names_the_last_good_checkpoint(tmp_path: Path) -> None:
     """The third epoch brings an image that is no number; two checkpoints are there by then."""
     trainer = Trainer(prepared("mentornet-pd"), RunFolder(tmp_path))
@@ -201,7 +196,7 @@ def test_nothing_is_written_without_a_folder(
 
 def test_a_folder_that_is_not_a_run(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(MentorNetError, match=r"not empty \(it holds notes.txt\)"):
+    with pytest.raises(MentorNetError, match=r"not empty \(it has notes.txt\)"):
         train(small(), tmp_path)
     with pytest.raises(MentorNetError, match="is not a run"):
         load_student(RunFolder(tmp_path))

@@ -139,7 +139,7 @@ def test_the_mentors_learned_are_the_same(both: tuple[Path, Path]) -> None:
 def test_a_method_for_one_process_says_so(tmp_path: Path) -> None:
     done = torchrun("mentornet", "train", "digits", "--method", "elr", "--out", f"{tmp_path}/run")
     assert done.returncode != 0
-    assert "elr is for one process; start it without torchrun" in done.stderr
+    assert "elr runs in one process only; start it without torchrun" in done.stderr
     assert not (tmp_path / "run").exists()
 
 

@@ -33,7 +33,7 @@ def test_lessons_are_the_runs_own_losses(run: Path) -> None:
     assert verified is not None
     table = read_records(run / "records.parquet")
     lines = (run / "metrics.jsonl").read_text().splitlines()
-    levels = [json.loads(line)["loss_percentile"] for line in lines]
+    levels = [json.loads(line)["loss_level"] for line in lines]
     assert len(sample) == 150 * 8 * 4
     for row in (0, 17, 1234, 4799):
         epoch = row // 4 % 8
@@ -83,5 +83,5 @@ def test_runs_that_cannot_teach(run: Path, tmp_path: Path) -> None:
     checked = tmp_path / "checked"
     words = ["--method", "verified", "--clean-count", "50", "--epochs", "1", "--width", "4"]
     assert main(["train", "digits", "--noise", "uniform:0.4", *words, "--out", f"{checked}"]) == 0
-    with pytest.raises(MentorNetError, match="has no loss percentile to compare losses with"):
+    with pytest.raises(MentorNetError, match="has no loss_level to compare losses with"):
         learn_mentor(checked, FitConfig(steps=1))

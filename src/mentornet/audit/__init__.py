@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from mentornet.audit.decisions import Decisions, read_decisions
 from mentornet.audit.page import write_page
+from mentornet.audit.page.contents import Contents, Curve, Fact, Pictures, SampleTable, Surface
 from mentornet.audit.ranking import Ranking, Wrong, rank
 from mentornet.audit.report import report
-from mentornet.audit.report_contents import Contents, Curve, Fact, Pictures, Samples, Surface
 from mentornet.audit.tables import class_table, cleaning, transitions, write_tables
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "Fact",
     "Pictures",
     "Ranking",
-    "Samples",
+    "SampleTable",
     "Surface",
     "Wrong",
     "class_table",

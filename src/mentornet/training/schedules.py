@@ -1,4 +1,4 @@
-"""The learning rate at every step, as a function of how much of the training is done."""
+"""The learning rate at every step, as a function of the progress."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["learning_rate"]
 
 
 def learning_rate(config: OptimiserConfig, step: int, total_steps: int) -> float:
-    """α_t of step t = 0 … total−1.
+    """Return the learning rate α_t of step t = 0 … total_steps − 1.
 
-    It rises in a straight line over the warm-up, its first step included, and then falls along
-    the schedule. `steps` divides by ten at each of the config's `drops`, shares of training.
+    The rate rises linearly during the warm-up and then falls along the schedule. The schedule
+    `steps` divides it by ten at each of the config's `drops`, which are shares of training.
 
     >>> config = OptimiserConfig(learning_rate=0.1, schedule="steps", warm_up=0, drops=(0.5,))
     >>> [round(learning_rate(config, step, 4), 3) for step in range(4)]

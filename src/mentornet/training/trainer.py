@@ -20,7 +20,7 @@ from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 from mentornet.methods import Task
 from mentornet.randomness import generator, seeded
-from mentornet.records import Records, check_records, write_records
+from mentornet.records import Records, write_records
 from mentornet.students import answering
 from mentornet.training.assembly import (
     compiled,
@@ -30,9 +30,9 @@ from mentornet.training.assembly import (
     make_sgd,
 )
 from mentornet.training.batches import eval_batches
-from mentornet.training.evaluation import Judgement, judge
+from mentornet.training.evaluation import Evaluation, evaluate
 from mentornet.training.metrics import Best, epoch_metrics, run_summary
-from mentornet.training.observer import Observer, StepFigures
+from mentornet.training.observer import Observer, StepMetrics
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.schedules import learning_rate
@@ -106,7 +106,8 @@ class Trainer:
             verdicts = verdicts.to(device)
         return Task(
             count=len(train), classes=len(train.classes), total_steps=self.total_steps,
-            seed=self.config.seed, device=device, verdicts=verdicts, is_correct=self.prepared.is_correct,
+            seed=self.config.seed, device=device, verdicts=verdicts,
+            is_correct=self.prepared.is_correct,
         )  # fmt: skip
 
     def _first_images(self, count: int) -> Tensor:
@@ -176,7 +177,7 @@ class Trainer:
             self._check_finite()
             mean_weight = 1.0 if weights is None else weights.mean().item()
             self.observer.step(
-                StepFigures(self.steps_done, self.total_steps, loss.item(), mean_weight)
+                StepMetrics(self.steps_done, self.total_steps, loss.item(), mean_weight)
             )
 
     def _check_finite(self) -> None:
@@ -190,12 +191,12 @@ class Trainer:
             f"Try a learning-rate below {self.config.optimiser.learning_rate:g}"
         )
 
-    def evaluate(self, images: Samples) -> Judgement:
+    def evaluate(self, images: Samples) -> Evaluation:
         """How much of the images the student gets right."""
-        judgement = judge(self.student, images, self.batches)
-        if not judgement.finite:
+        found = evaluate(self.student, images, self.batches)
+        if not found.finite:
             self._give_up()
-        return judgement
+        return found
 
     def _check_student(self) -> None:
         """Stop if the last step has spoilt a student that nobody judges now."""
@@ -320,7 +321,6 @@ class Trainer:
         """Go on from a `state_dict`."""
         if state["digest"] != self.prepared.digest:
             raise MentorNetError("the checkpoint is of a run with another config or other data")
-        check_records(state["records"])
         self.module.load_state_dict(state["student"])
         self.optimiser.optimizer.load_state_dict(state["optimiser"])
         self.supervision.load_state_dict(state["supervision"])

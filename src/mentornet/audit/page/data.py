@@ -1,7 +1,7 @@
-"""The page's data: what is listed in which order, and the numbers as compact columns.
+"""The data of the page: which samples it lists in which order, and their numbers.
 
-Long columns go into the page as base64 of little-endian numbers, which a browser turns into typed
-arrays at once; everything else is plain JSON.
+Long columns are stored as base64 of little-endian numbers, which a browser turns into typed arrays
+at once. Everything else is plain JSON.
 """
 
 from __future__ import annotations
@@ -15,44 +15,44 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mentornet.audit.report_contents import Contents, Samples
+from mentornet.audit.page.contents import Contents, SampleTable
 
 __all__ = ["LISTED", "as_script", "listing", "page_data", "with_picture"]
 
 LISTED = 100_000
-"""Samples that the page lists, suspects first."""
+"""The most samples that the page lists, suspects first."""
 
 OTHERS = 2_000
-"""Samples besides suspects and near-ties, worst first, that get a picture too."""
+"""How many samples that are neither suspects nor near-ties have a picture, worst first."""
 
 POINTS = 32
-"""Most points of a spark line; longer trajectories are averaged over neighbouring epochs."""
+"""The most points of a spark line; longer trajectories are averaged over adjacent epochs."""
 
 BINS = 40
 TEXT_BYTES, NAME_BYTES = 10_000_000, 4_000_000
 SHORTEST = 20
 
 
-def listing(samples: Samples, limit: int = LISTED) -> NDArray[np.int64]:
-    """The rows that the page lists: suspects, then near-ties, then the others, worst first."""
+def listing(samples: SampleTable, limit: int = LISTED) -> NDArray[np.int64]:
+    """Return the rows that the page lists: suspects, near-ties, then others, each worst first."""
     quality = np.asarray(samples.quality, np.float64)
     order = np.lexsort((samples.index, quality, _group(samples)))
     return order[:limit]
 
 
-def with_picture(samples: Samples, rows: NDArray[np.int64]) -> int:
-    """How many of the listed `rows` are to get a picture: suspects, near-ties and some others."""
+def with_picture(samples: SampleTable, rows: NDArray[np.int64]) -> int:
+    """Return how many of the listed `rows` have a picture: suspects, near-ties, some others."""
     return min(len(rows), int(np.sum(_group(samples)[rows] < 2)) + OTHERS)
 
 
-def _group(samples: Samples) -> NDArray[np.int64]:
-    """0 for suspects, 1 for near-ties that are none, 2 for the others."""
+def _group(samples: SampleTable) -> NDArray[np.int64]:
+    """Return 0 for suspects, 1 for other near-ties and 2 for the rest, `(N,)`."""
     suspect = np.asarray(samples.is_issue, bool)
     return np.where(suspect, 0, np.where(np.asarray(samples.is_ambiguous, bool), 1, 2))
 
 
 def page_data(contents: Contents, rows: NDArray[np.int64]) -> dict[str, Any]:
-    """All but the pictures, for JSON."""
+    """Return all of the page's data except the pictures, for JSON."""
     samples = contents.samples
     trajectory = np.asarray(samples.trajectory, np.float32)
     mean_loss, last_loss = _mean_loss(trajectory), _last_loss(trajectory)
@@ -88,12 +88,12 @@ def page_data(contents: Contents, rows: NDArray[np.int64]) -> dict[str, Any]:
 
 
 def _columns(
-    samples: Samples,
+    samples: SampleTable,
     rows: NDArray[np.int64],
     mean_loss: NDArray[np.float64],
     last_loss: NDArray[np.float64],
 ) -> dict[str, Any]:
-    """What there is of each listed sample, a packed column each."""
+    """Return the packed columns of the listed samples."""
     flags = np.asarray(samples.is_issue, bool) + 2 * np.asarray(samples.is_ambiguous, bool)
     truth = samples.true_label
     return {
@@ -111,7 +111,7 @@ def _columns(
 
 
 def as_script(data: object) -> str:
-    r"""JSON that may stand inside a script element: nothing in it can end or open one.
+    r"""Return JSON that is safe inside a script element: nothing in it can end or open one.
 
     >>> as_script({"name": "</script>"})
     '{"name":"\\u003c/script\\u003e"}'
@@ -123,7 +123,7 @@ def as_script(data: object) -> str:
 
 
 def _fingerprint(contents: Contents) -> str:
-    """What tells this run's marks from another's in the browser's store."""
+    """Return a key for the decisions in the browser's storage, different for other data."""
     digest = hashlib.sha256()
     for part in (contents.title, *contents.class_names, *(contents.samples.name or ())):
         digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
@@ -137,7 +137,7 @@ def _packed(values: NDArray[Any], kind: str) -> str:
 
 
 def _plain(values: NDArray[Any]) -> list[float | None]:
-    """Short rows of numbers, to five digits; null for what is not finite."""
+    """Round numbers to five digits; None stands for those that are not finite."""
     return [
         float(f"{value:.5g}") if np.isfinite(value) else None
         for value in np.asarray(values, np.float64).tolist()
@@ -145,16 +145,16 @@ def _plain(values: NDArray[Any]) -> list[float | None]:
 
 
 def _clean(text: str) -> str:
-    """Text that can be written as UTF-8, which a file's name need not be."""
+    """Replace what cannot be written as UTF-8; the name of a file may have such characters."""
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 def _fitting(
     texts: Sequence[str] | None, rows: NDArray[np.int64], budget: int
 ) -> tuple[list[str] | None, int | None]:
-    """The texts of `rows`, and how long each may be, if that is less than the longest.
+    """Return the texts of `rows`, and the length that they are cut to, if they are cut.
 
-    Texts stay whole as long as all of them, as JSON, fit in `budget` bytes.
+    Texts stay whole if all of them together, as JSON, fit in `budget` bytes.
     """
     if texts is None:
         return None, None
@@ -168,7 +168,7 @@ def _fitting(
 
 
 def _mean_loss(trajectory: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Each sample's loss over the epochs that saw it; NaN if none did."""
+    """Return the mean loss of each sample over the epochs that saw it; NaN if none did."""
     known = np.isfinite(trajectory)
     count = known.sum(1)
     total = np.where(known, trajectory, 0).sum(1, dtype=np.float64)
@@ -176,7 +176,7 @@ def _mean_loss(trajectory: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _last_loss(trajectory: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Each sample's loss in the last epoch that saw it; NaN if none did."""
+    """Return the loss of each sample in the last epoch that saw it; NaN if none did."""
     last = np.full(len(trajectory), np.nan)
     for losses in trajectory.T:
         last = np.where(np.isfinite(losses), losses, last)
@@ -184,9 +184,9 @@ def _last_loss(trajectory: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _sparks(trajectory: NDArray[np.float32]) -> dict[str, Any]:
-    """Every trajectory in at most 32 points of 0 … 254, 255 where it is not known.
+    """Return every trajectory as at most 32 points in 0 … 254; 255 stands for unknown.
 
-    254 stands for `top`, which one loss in two hundred exceeds.
+    254 stands for `top`; one loss in two hundred is larger.
     """
     groups = np.array_split(trajectory, min(POINTS, max(1, trajectory.shape[1])), axis=1)
     points = np.stack([_mean_loss(group) for group in groups], axis=1)
@@ -199,7 +199,7 @@ def _sparks(trajectory: NDArray[np.float32]) -> dict[str, Any]:
 
 
 def _histogram(mean_loss: NDArray[np.float64], suspect: NDArray[np.bool_]) -> dict[str, Any]:
-    """How many kept and suspect samples have which mean loss; the last bin is open."""
+    """Count kept and suspect samples by their mean loss; the last bin has no upper end."""
     known = np.isfinite(mean_loss)
     values = mean_loss[known]
     top = float(np.quantile(values, 0.995)) if len(values) else 1.0

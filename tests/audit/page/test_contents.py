@@ -9,11 +9,13 @@ import pytest
 
 from mentornet import MentorNetError
 from mentornet.audit import Curve, Surface
-from mentornet.audit.report_data import as_script, listing, page_data, with_picture
+from mentornet.audit.page.data import as_script, listing, page_data, with_picture
 from tests.audit.contents import some_contents, some_samples
 
 WRONG: dict[str, Callable[[], object]] = {
-    "quality must have one value a sample: got 3 for 60": lambda: some_samples(quality=np.ones(3)),
+    "quality must have one value for each sample: got 3 for 60": lambda: some_samples(
+        quality=np.ones(3)
+    ),
     "quality must be in [0, 1], got 40.0": lambda: some_samples(quality=np.full(60, 40.0)),
     "quality must be in [0, 1], got nan": lambda: some_samples(quality=np.full(60, np.nan)),
     "index must not name a sample twice": lambda: some_samples(index=np.zeros(60, np.int64)),
@@ -23,8 +25,8 @@ WRONG: dict[str, Callable[[], object]] = {
     "given_label must be in 0 … 2 for 3 classes, got 0 to 3":
         lambda: some_contents(classes=("a", "b", "c")),
     "class names must differ": lambda: some_contents(classes=("a", "b", "c", "a")),
-    "one text a sample: got 1 for 60 samples": lambda: some_contents(texts=["one"]),
-    "curve 'x' must have one value an epoch": lambda: Curve("x", np.ones((2, 2))),
+    "texts must have one text for each sample: got 1 for 60": lambda: some_contents(texts=["one"]),
+    "curve 'x' must have one value for each epoch": lambda: Curve("x", np.ones((2, 2))),
     "must have the shape (differences, losses), here (3, 2), got (2, 3)":
         lambda: Surface("x", np.ones(2), np.ones(3), np.ones((2, 3))),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Write the audit's page: one HTML file that needs no network, pictures in it or beside it."""
+"""Write the page of an audit to a folder."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from mentornet.audit.report_contents import Contents
-from mentornet.audit.report_data import as_script, listing, page_data, with_picture
-from mentornet.audit.sprites import Sprites, pack
+from mentornet.audit.page.contents import Contents
+from mentornet.audit.page.data import as_script, listing, page_data, with_picture
+from mentornet.audit.page.sprites import Sprites, pack
 from mentornet.files import write_bytes, write_text
 
 __all__ = ["write_page"]
 
 INLINE = 6_000_000
-"""Pictures of up to so many bytes go into the page itself; more go into a folder beside it."""
+"""The most bytes of pictures that go into the page itself; more go into a folder beside it."""
 
 PAGE, FOLDER, PREFIX = "report.html", "pictures", "sheet-"
 
 STYLES = (
     "look.css", "overview.css", "confusion.css", "gallery.css", "detail.css", "narrow.css",
 )  # fmt: skip
-"""The page's style; what comes later wins."""
+"""The style sheets of the page; later ones override earlier ones."""
 
 SCRIPTS = (
     "text.js", "csv.js", "samples.js", "pictures.js", "charts.js", "overview.js", "marks.js",
     "confusion.js", "card.js", "deciding.js", "gallery.js", "detail.js", "report.js",
 )  # fmt: skip
-"""The page's program, in the order in which its parts need each other."""
+"""The scripts of the page, in the order in which they need each other."""
 
 TYPES = {"jpg": "image/jpeg", "png": "image/png"}
 
 
 def write_page(folder: Path, contents: Contents) -> Path:
-    """Write `folder/report.html`, and `folder/pictures/` if the pictures are many.
+    """Write `folder/report.html`, and `folder/pictures/` if there are many pictures.
 
-    A page that was there is replaced in one move, after its pictures are all written; pictures
-    that only the old page showed are then removed.
+    An older page is replaced in one move after all pictures are written. Then the pictures that
+    only the older page showed are deleted.
     """
     rows = listing(contents.samples)
     data = page_data(contents, rows)
@@ -60,14 +60,14 @@ def write_page(folder: Path, contents: Contents) -> Path:
 
 
 def _named(sprites: Sprites) -> Iterator[tuple[str, bytes]]:
-    """File names that differ wherever the contents do, so that old and new never mix."""
+    """Yield file names with a digest of the contents, so that old and new files never mix."""
     for number, sheet in enumerate(sprites.sheets):
         digest = hashlib.sha256(sheet).hexdigest()[:8]
         yield f"{PREFIX}{number:04d}-{digest}.{sprites.suffix}", sheet
 
 
 def _sprite_data(sprites: Sprites, names: tuple[str, ...]) -> dict[str, Any]:
-    """Where the page finds which picture; without `names`, the sheets are inside the page."""
+    """Say where each picture is; without `names`, the sheets are inside the page."""
     kind = TYPES[sprites.suffix]
     places = [f"{FOLDER}/{name}" for name in names] or [
         f"data:{kind};base64,{base64.b64encode(sheet).decode()}" for sheet in sprites.sheets
@@ -86,12 +86,12 @@ def _sprite_data(sprites: Sprites, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _render(contents: Contents, data: dict[str, Any]) -> str:
-    """The page. All text is escaped by the template, or read by the program from JSON."""
+    """Render the page. The template escapes all text; the scripts read the rest from JSON."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # an extra
     from markupsafe import Markup
 
     environment = Environment(
-        loader=PackageLoader("mentornet.audit"), autoescape=True, undefined=StrictUndefined,
+        loader=PackageLoader("mentornet.audit.page"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     style = "\n".join(_part(name) for name in STYLES)
@@ -112,22 +112,22 @@ def _render(contents: Contents, data: dict[str, Any]) -> str:
 
 
 def _searched(data: dict[str, Any]) -> str:
-    """What the search looks through, in words."""
+    """Say what the search field searches."""
     there = [word for word, key in (("name", "names"), ("text", "texts")) if data[key] is not None]
     return ", ".join(["id", *there[:-1]]) + (f" or {there[-1]}" if there else "")
 
 
 def _part(name: str) -> str:
-    return (files("mentornet.audit") / "templates" / name).read_text(encoding="utf-8")
+    return (files("mentornet.audit.page") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:
-    """What the page's Content-Security-Policy allows: this text and no other."""
+    """Return the hash by which the page's Content-Security-Policy allows this text only."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _remove_others(folder: Path, kept: set[str]) -> None:
-    """Delete sheets of an older page; whatever else is there is not ours."""
+    """Delete the sheets of an older page, and nothing else."""
     if not folder.is_dir():
         return
     for path in folder.glob(f"{PREFIX}[0-9][0-9][0-9][0-9]-*.*"):

@@ -1,4 +1,4 @@
-"""What the audit's page shows, said in plain arrays: no run, no network, no file is needed.
+"""What the audit's page shows, as plain arrays: no run, no network and no file is needed.
 
 Shapes: N samples, K classes, E epochs.
 """
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["Contents", "Curve", "Fact", "Pictures", "Samples", "Surface"]
+__all__ = ["Contents", "Curve", "Fact", "Pictures", "SampleTable", "Surface"]
 
 Pictures = Callable[[NDArray[np.int64]], NDArray[np.uint8]]
-"""The pictures of the samples with these `index` values: `(n, C, H, W)`, uint8, C 1 or 3."""
+"""A function from the index of n samples to their pictures, uint8 `(n, C, H, W)`, C 1 or 3."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One headline figure.
+    """One headline number.
 
     Attributes:
-        label: what it is, in a few words.
-        value: the figure, as it is to be read.
+        label: what the number is, in a few words.
+        value: the number, formatted.
         note: one sentence on what it means, or nothing.
     """
 
@@ -40,9 +40,9 @@ class Curve:
     """One line of the training curves.
 
     Attributes:
-        name: what the legend calls it.
-        values: one value an epoch, `(E,)`; NaN leaves a gap.
-        axis: what is counted; curves of one axis share a chart. `share` is shown in percent.
+        name: its name in the legend.
+        values: one value for each epoch, `(E,)`; NaN leaves a gap.
+        axis: the unit; curves with one unit share a chart. `share` is shown in percent.
     """
 
     name: str
@@ -52,17 +52,17 @@ class Curve:
     def __post_init__(self) -> None:
         if np.ndim(self.values) != 1:
             raise MentorNetError(
-                f"curve {self.name!r} must have one value an epoch, "
+                f"curve {self.name!r} must have one value for each epoch, "
                 f"got the shape {np.shape(self.values)}"
             )
 
 
 @dataclass(frozen=True)
 class Surface:
-    """The mentor's weight over what it sees, at one point of training.
+    """The weights of the mentor over loss and loss difference, at one point of training.
 
     Attributes:
-        title: when, such as `at 21 %`.
+        title: the point of training, such as `at 21 %`.
         losses: the axis of ℓ, `(A,)`, rising.
         differences: the axis of ℓ − ℓ_pt, `(D,)`, rising.
         weights: v in [0, 1], `(D, A)`.
@@ -83,21 +83,21 @@ class Surface:
 
 
 @dataclass(frozen=True)
-class Samples:
-    """What is known of N samples, one column each, `(N,)` if not said otherwise.
+class SampleTable:
+    """What is known of N samples, in columns; each is `(N,)` unless it says otherwise.
 
     Attributes:
-        index: the id, unique, at least 0.
-        given_label: in 0 … K−1, right or wrong.
-        suggested_label: in 0 … K−1; −1 where there is none.
-        suggested_probability: in [0, 1]; NaN where it is not known.
-        quality: of the given label, in [0, 1]; 0 is surely wrong.
-        is_issue: whether it is a suspect.
+        index: the number of the sample, unique, at least 0.
+        given_label: its given label, in 0 … K−1.
+        suggested_label: its suggested label, in 0 … K−1; −1 for none.
+        suggested_probability: the probability of the suggested label, in [0, 1]; NaN if unknown.
+        quality: the quality of the given label, in [0, 1]; 0 is surely wrong.
+        is_issue: whether the label is suspect.
         is_ambiguous: whether two labels are nearly tied.
-        mean_weight: mean v over training; NaN where it is not known.
-        trajectory: the losses of every epoch, `(N, E)`; NaN where it was not seen.
-        name: what the user calls the sample, any text; none where the index is all there is.
-        true_label: in 0 … K−1, where the run knows it.
+        mean_weight: the mean weight v over training; NaN if unknown.
+        trajectory: the loss in every epoch, `(N, E)`; NaN if the epoch did not see the sample.
+        name: the name of the sample, any text; None if samples have no names.
+        true_label: its true label, in 0 … K−1, if it is known.
     """
 
     index: NDArray[np.int64]
@@ -120,7 +120,7 @@ class Samples:
             values = getattr(self, column)
             if values is not None and len(values) != len(self):
                 raise MentorNetError(
-                    f"{column} must have one value a sample: "
+                    f"{column} must have one value for each sample: "
                     f"got {len(values)} for {len(self)} samples"
                 )
         if np.ndim(self.trajectory) != 2:
@@ -144,24 +144,24 @@ class Samples:
 
 @dataclass(frozen=True)
 class Contents:
-    """All that the page shows.
+    """Everything that the page shows.
 
     Attributes:
         title: the heading, any text.
-        class_names: the K of them, any text.
-        samples: what the gallery, the histogram and the confusion are made of.
-        facts: headline figures, first things first.
+        class_names: the names of the K classes, any text.
+        samples: the samples of the gallery, the histogram and the confusion.
+        facts: the headline numbers, the most important one first.
         notes: what the reader should know first, such as that the run is unfinished.
-        pictures: the sample's pictures, where they are images.
-        texts: the row or text of each sample, N of them, where they are not.
-        curves: of training, over the epochs.
-        surfaces: the mentor's weights at its update points, in their order.
+        pictures: the pictures of the samples, if they are images.
+        texts: N texts to show in place of pictures, if they are not.
+        curves: the training curves.
+        surfaces: the mentor's weights at its updates, in order.
         footer: how the page was made: command, versions, conditions.
     """
 
     title: str
     class_names: Sequence[str]
-    samples: Samples
+    samples: SampleTable
     facts: Sequence[Fact] = ()
     notes: Sequence[str] = ()
     pictures: Pictures | None = None
@@ -173,7 +173,9 @@ class Contents:
     def __post_init__(self) -> None:
         count, classes = len(self.samples), len(self.class_names)
         if self.texts is not None and len(self.texts) != count:
-            raise MentorNetError(f"one text a sample: got {len(self.texts)} for {count} samples")
+            raise MentorNetError(
+                f"texts must have one text for each sample: got {len(self.texts)} for {count}"
+            )
         if len(set(self.class_names)) < classes:
             raise MentorNetError("class names must differ from each other")
         for column, lowest in (("given_label", 0), ("suggested_label", -1), ("true_label", 0)):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mentornet import MentorNetError
-from mentornet.audit.sprites import Sprites, pack
+from mentornet.audit.page.sprites import Sprites, pack
 from tests.audit.contents import colour_of, plain_pictures
 
 

@@ -447,7 +447,7 @@ def test_everything_has_a_name_and_a_place(page: Page) -> None:
 def test_pictures_beside_the_page(
     visit: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mentornet.audit.page.INLINE", 0)
+    monkeypatch.setattr("mentornet.audit.page.writing.INLINE", 0)
     path = write_page(tmp_path, some_contents())
     assert [sheet.suffix for sheet in (tmp_path / "pictures").iterdir()] == [".jpg"]
     page = visit().open(path)
@@ -460,7 +460,7 @@ def test_pictures_beside_the_page(
 def test_pictures_that_were_left_behind(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mentornet.audit.page.INLINE", 0)
+    monkeypatch.setattr("mentornet.audit.page.writing.INLINE", 0)
     path = write_page(tmp_path, some_contents())
     shutil.rmtree(tmp_path / "pictures")
     one = Visit(browser)
