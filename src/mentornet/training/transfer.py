@@ -115,8 +115,8 @@ def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
     verified = prepared.verified
     if verified is None:
         raise MentorNetError(
-            f"{run} had no verified samples to learn from; train with --method mentornet-dd and "
-            "--clean or --clean-count"
+            f"{run} had no verified samples to learn from; train with the method mentornet-dd and "
+            "verdicts or clean_count"
         )
     rows = folder.read_metrics()
     if "loss_percentile" not in rows[-1]:
