@@ -92,7 +92,7 @@ def test_decisions_of_other_data(
     every = "index,decision\n" + "".join(f"{n},drop\n" for n in range(1437))
     put(tmp_path / "every.csv", every)
     assert main([*words, "--verdicts", f"{tmp_path / 'every.csv'}"]) == 2
-    assert "drops every sample" in capsys.readouterr().err
+    assert "the verdicts drop every sample" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
 
 
