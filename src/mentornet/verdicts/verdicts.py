@@ -18,7 +18,7 @@ OF_EACH_KIND = 5
 """So many right and so many wrong labels must be known before learning from them is the default."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Verdicts:
     """Samples that somebody has looked at, and whether the given label of each is right.
 
@@ -35,11 +35,12 @@ class Verdicts:
 
     index: Tensor
     is_correct: Tensor
-    true_label: Tensor = None  # type: ignore[assignment]  # a tensor once this is made
+    true_label: Tensor
 
-    def __post_init__(self) -> None:
-        if self.true_label is None:
-            object.__setattr__(self, "true_label", torch.full_like(self.index, -1))
+    def __init__(self, index: Tensor, is_correct: Tensor, true_label: Tensor | None = None) -> None:
+        label = torch.full_like(index, -1) if true_label is None else true_label
+        for name, value in (("index", index), ("is_correct", is_correct), ("true_label", label)):
+            object.__setattr__(self, name, value)
 
     @classmethod
     def of(cls, found: dict[int, int], given_label: Tensor) -> Verdicts:
