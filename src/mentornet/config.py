@@ -84,15 +84,16 @@ class LabelsConfig:
     """Corrupt the labels: uniform:0.4, symmetric:, pairflip:, asymmetric: or instance:RATE,
     transition:FILE, labels:FILE:KEY, or human:KEY for CIFAR-N's."""
 
-    clean: str | None = None
-    """CSV of verified samples: index or path, and is_correct, true_label or both."""
+    verdicts: tuple[str, ...] = ()
+    """CSV files of what people said of labels, such as an audit's page writes; the last file that
+    names a sample counts. A row has index or path, and decision (keep, relabel or drop) with label,
+    or is_correct, true_label or both. mentornet-dd, mentor-bootstrap and verified learn from
+    verdicts; for all other methods, relabel changes the label, drop leaves the sample out, and keep
+    changes nothing. --clean FILE and --decisions FILE … mean the same."""
 
     clean_count: int | None = None
-    """Draw this many verified samples, where true labels are known."""
-
-    decisions: tuple[str, ...] = ()
-    """CSV of what to do with labels, as an audit's page or tables have it: index, and keep,
-    relabel or drop. Several are followed one after the other."""
+    """Draw this many samples at random and take their true labels, where these are known, for a
+    person's verdicts."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,9 @@ class MethodConfig:
     method: str | None = None
     """full-model, forgetting, self-paced, focal, reed-soft, reed-hard, goldberger, spade,
     mentornet, mentornet-pd, mentornet-auto, mentornet-dd, mentor-bootstrap, verified or oracle,
-    or of others gce, sce, elr, co-teaching, mentormix, cleanlab-prune; by default mentornet-dd
-    where there are verified samples, else mentornet-auto, which finds the noise rate by itself."""
+    or of others gce, sce, elr, co-teaching, mentormix, cleanlab-prune; by default mentornet-dd with
+    clean_count or with verdicts on at least 5 right and 5 wrong labels, else mentornet-auto, which
+    finds the noise rate by itself."""
 
     set: tuple[str, ...] = ()
     """The method's own settings, as key=value; a misspelt key lists all of them."""
@@ -266,8 +268,6 @@ class TrainConfig:
             raise MentorNetError(f"drops must be rising shares in (0, 1), got {optimiser.drops}")
         if optimiser.epochs is not None and optimiser.steps is not None:
             raise MentorNetError("give --epochs or --steps, not both")
-        if self.labels.clean is not None and self.labels.clean_count is not None:
-            raise MentorNetError("give --clean or --clean-count, not both")
         if not 0 <= self.seed < 2**63:
             raise MentorNetError(f"seed must be in 0 … 2⁶³ − 1, got {self.seed}")
 

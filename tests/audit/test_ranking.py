@@ -263,14 +263,15 @@ def test_suspects_are_dropped_or_relabelled() -> None:
     table, wrong = noisy()
     ranking = rank(table, classes="abcde")
     dropped = cleaning(ranking)
-    assert (dropped["decision"] == "drop").all()
-    assert sorted(dropped["index"]) == np.flatnonzero(wrong).tolist()
+    assert not dropped.is_correct.any()
+    assert (dropped.true_label == -1).all()
+    assert sorted(dropped.index.tolist()) == np.flatnonzero(wrong).tolist()
     both = cleaning(ranking, relabel=0.75)
-    moved = both[both["decision"] == "relabel"]
+    moved = both.rows(both.true_label >= 0)
     assert 0 < len(moved) < len(both)
-    truth = np.array(list("abcde"))[table["suggested_label"].to_numpy()]
-    assert (truth[moved["index"]] == moved["label"]).all()
-    with pytest.raises(MentorNetError, match=r"--relabel must be a probability in \(0, 1\], got 9"):
+    truth = table["suggested_label"].to_numpy()
+    assert (truth[moved.index.numpy()] == moved.true_label.numpy()).all()
+    with pytest.raises(MentorNetError, match=r"relabel must be a probability in \(0, 1\], got 9"):
         cleaning(ranking, relabel=9)
 
 

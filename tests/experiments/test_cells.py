@@ -58,7 +58,7 @@ stream = false
 skip_bad = false
 
 [labels]
-decisions = []
+verdicts = []
 
 [student]
 

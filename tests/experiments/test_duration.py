@@ -39,7 +39,7 @@ def test_a_step_of_a_verified_run_is_timed() -> None:
     config = next(
         cell.run.config
         for cell in find_table("table5", "small").cells
-        if cell.run.config.labels.clean is not None
+        if cell.run.config.labels.verdicts
     )
     assert 0 < duration._time_step(config, 4) < 60
 

@@ -257,14 +257,14 @@ def test_a_run_is_resumed_from_another_folder(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     Path("clean.csv").write_text("\n".join(["index", *map(str, range(30))]))
-    config = small("mentornet-dd", clean="clean.csv", clean_count=None, set=("steps=5",))
+    config = small("mentornet-dd", verdicts=("clean.csv",), clean_count=None, set=("steps=5",))
     interrupted(config, tmp_path / "run", 3)
     monkeypatch.chdir(tmp_path)
     from mentornet.config import read_config
 
     stored = read_config(tmp_path / "run" / "config.toml")
     assert train(stored, tmp_path / "run", resume=True)["epochs"] == 6
-    assert Path(stored.labels.clean or "").is_absolute()
+    assert Path(stored.labels.verdicts[0]).is_absolute()
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,18 @@ from mentornet.audit.evidence import Evidence, evidence_of
 from mentornet.audit.ranking import Ranking, rank
 from mentornet.audit.report import report
 from mentornet.audit.run_contents import curves_of, pictures_of, surfaces_of
-from mentornet.audit.tables import cleaning, guarded
+from mentornet.audit.tables import cleaning, cleaning_csv
 from mentornet.config import FilesConfig, LabelsConfig, TrainConfig, read_config
 from mentornet.data.progress import Progress
 from mentornet.data.stream.shards import has_shards
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
+from mentornet.methods import make_method
+from mentornet.methods.settings import parse_settings
 from mentornet.records import columns_of, read_losses
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run_folder import RunFolder
+from mentornet.verdicts import Verdicts
 
 __all__ = ["Audited", "audit_run"]
 
@@ -163,12 +166,12 @@ def _write_cleaned(
     prepared: Prepared | None,
     relabel: float | None,
 ) -> str:
-    """`cleaned.csv`: a manifest where all samples are files, labelled as they came; else decisions.
+    """Write `cleaned.csv`: a manifest if all samples are files labelled as they came, or verdicts.
 
     Returns:
         The arguments of `mentornet` that train on it, with the settings of the run.
     """
-    config, table = read_config(folder.config), cleaning(ranking, relabel=relabel)
+    config = read_config(folder.config)
     path, settings = out / "cleaned.csv", shlex.quote(f"{folder.config}")
     plain = replace(config, labels=LabelsConfig(), files=replace(config.files, stream=False))
     as_it_came = (
@@ -177,11 +180,28 @@ def _write_cleaned(
         and config.labels == LabelsConfig()
     )
     if prepared is None or not as_it_came or not isinstance(_source(config), Path):
-        write_text(path, guarded(table).to_csv(index=False))
-        files = " ".join(shlex.quote(f"{file}") for file in (*config.labels.decisions, path))
-        return f"train --config {settings} --decisions {files}"
-    write_text(path, _manifest(prepared, _source(config), table))
+        write_text(path, cleaning_csv(ranking, relabel=relabel))
+        files = " ".join(shlex.quote(f"{file}") for file in (*config.labels.verdicts, path))
+        return f"train --config {settings}{_method_for_guesses(config)} --verdicts {files}"
+    write_text(path, _manifest(prepared, _source(config), cleaning(ranking, relabel=relabel)))
     return f"train {shlex.quote(f'{path}')} --config {settings}"
+
+
+def _method_for_guesses(config: TrainConfig) -> str:
+    """Options for a run whose mentor learned from verdicts: it must not learn from its own audit.
+
+    What the audit suspects is then left out or relabelled, as are the labels that people found
+    wrong, and mentornet-auto weighs the rest.
+    """
+    if (
+        not make_method(
+            config.method.method or "", **parse_settings(config.method.set)
+        ).needs.verdicts
+        != "no"
+    ):
+        return ""
+    count = " --clean-count None" if config.labels.clean_count is not None else ""
+    return f" --method mentornet-auto --set{count}"
 
 
 def _source(config: TrainConfig) -> Path | None:
@@ -192,10 +212,10 @@ def _source(config: TrainConfig) -> Path | None:
     return where if where.is_dir() else where.parent
 
 
-def _manifest(prepared: Prepared, root: Path | None, table: Any) -> str:
+def _manifest(prepared: Prepared, root: Path | None, verdicts: Verdicts) -> str:
     """Every image that is left, with its label, its part and, if it is known, its true label."""
     assert root is not None
-    doomed = {int(row["index"]): row for row in table.to_dict("records")}
+    right = dict(zip(verdicts.index.tolist(), verdicts.true_label.tolist(), strict=True))
     content = io.StringIO()
     rows = csv.writer(content, lineterminator="\n")
     rows.writerow(["path", "label", "split", "true_label"])
@@ -204,12 +224,11 @@ def _manifest(prepared: Prepared, root: Path | None, table: Any) -> str:
         if images is None:
             continue
         for index, path in enumerate(images.paths or ()):
-            label = images.classes[int(images.given_label[index])]
-            decided = doomed.get(index) if split == "train" else None
-            if decided is not None and decided["decision"] == "drop":
+            number = int(images.given_label[index])
+            number = right.get(index, number) if split == "train" else number
+            if number < 0:
                 continue
-            if decided is not None:
-                label = decided["label"]
+            label = images.classes[number]
             truth = images.true_label
             known = "" if truth is None else images.classes[int(truth[index])]
             rows.writerow([(root / path).absolute().as_posix(), label, split, known])

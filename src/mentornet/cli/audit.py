@@ -29,7 +29,7 @@ class Audit:
       mentornet audit runs/photos
       mentornet audit runs/photos --relabel 0.9 --out audit
       mentornet audit runs/photos --noise-rate 0.2 --overwrite
-      mentornet train --config runs/photos/config.toml --decisions decisions.csv --out runs/new
+      mentornet train --config runs/photos/config.toml --verdicts decisions.csv --out runs/new
     """
 
     run_folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]

@@ -17,7 +17,7 @@ from mentornet.cli.plot import Plot
 from mentornet.cli.predict import Predict
 from mentornet.cli.reproduce import Reproduce
 from mentornet.cli.shards import Shards
-from mentornet.cli.train import Train
+from mentornet.cli.train import Train, one_spelling
 from mentornet.version import __version__
 
 __all__ = ["COMMANDS", "parse"]
@@ -55,7 +55,10 @@ def parse(arguments: list[str] | None = None) -> Command:
     if words == ["--version"]:
         print(f"mentornet {__version__}")
         sys.exit(0)
-    defaults = Train.defaults(words[1:]) if words[:1] == ["train"] else None
+    defaults = None
+    if words[:1] == ["train"]:
+        words = ["train", *one_spelling(words[1:])]
+        defaults = Train.defaults(words)
     choices = tuple(
         Annotated[command, tyro.conf.subcommand(name, default=defaults)]
         if defaults is not None and command is Train
@@ -66,7 +69,7 @@ def parse(arguments: list[str] | None = None) -> Command:
     for choice in choices[1:]:
         union = union | choice
     command: Command = tyro.cli(
-        union, prog="mentornet", description=_DESCRIPTION, args=arguments,
+        union, prog="mentornet", description=_DESCRIPTION, args=words,
         config=(tyro.conf.OmitArgPrefixes,),
     )  # fmt: skip
     return command

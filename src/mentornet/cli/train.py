@@ -22,7 +22,9 @@ from mentornet.config import (
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 
-__all__ = ["Train"]
+__all__ = ["Train", "one_spelling"]
+
+_VERDICTS = {"--verdicts": True, "--decisions": True, "--clean": False}  # whether it takes several
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Train:
 
       mentornet train digits --noise uniform:0.4 --clean-count 150 --out runs/digits
       mentornet train cifar10 --noise uniform:0.4 --method mentornet-pd --out runs/pd
-      mentornet train photos/ --clean checked.csv --epochs 30 --out runs/photos
+      mentornet train photos/ --verdicts checked.csv --epochs 30 --out runs/photos
       mentornet train cifar10 --method reed-soft --set beta=0.9 --out runs/reed
       mentornet train photos/ --batch-size 512 --accumulate 4 --out runs/large
       mentornet train --out runs/digits --resume
@@ -102,6 +104,29 @@ class Train:
                 watch.table(summary)
                 console().print(f"wrote {self.out}")
             processes.leave()
+
+
+def one_spelling(arguments: list[str]) -> list[str]:
+    """The arguments with `--clean FILE` and `--decisions FILE …` gathered into one `--verdicts`.
+
+    >>> one_spelling(["digits", "--clean", "a.csv", "--seed", "1", "--decisions", "b.csv", "c.csv"])
+    ['digits', '--seed', '1', '--verdicts', 'a.csv', 'b.csv', 'c.csv']
+    """
+    rest: list[str] = []
+    files: list[str] | None = None
+    words = list(arguments)
+    while words:
+        word, same, value = words.pop(0).partition("=")
+        if word not in _VERDICTS:
+            rest.append(word + same + value)
+            continue
+        mine = [value] if same else []
+        while words and not words[0].startswith("--") and (_VERDICTS[word] or not mine):
+            mine.append(words.pop(0))
+        if not mine and word != "--verdicts":
+            raise MentorNetError(f"{word} needs a file")
+        files = (files or []) + mine
+    return rest if files is None else [*rest, "--verdicts", *files]
 
 
 def _option(arguments: list[str], name: str) -> str | None:

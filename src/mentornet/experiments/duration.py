@@ -102,7 +102,7 @@ def _time_step(config: TrainConfig, batch: int) -> float:
         tuple(f"{place}" for place in range(classes)),
         true_label=torch.arange(count) % classes,
     )
-    needs = config.labels.clean_count is not None or config.labels.clean is not None
+    needs = config.labels.clean_count is not None or bool(config.labels.verdicts)
     timed = replace(
         config,
         files=FilesConfig(),

@@ -179,7 +179,7 @@ def _webvision(method: str, config: TrainConfig) -> Run:
     if method == "mentornet":
         return Run(_mentornet(config))
     if method == "mentornet*":
-        labels = replace(config.labels, clean=VERIFIED)
+        labels = replace(config.labels, verdicts=(VERIFIED,))
         return Run(
             replace(config, labels=labels, method=MethodConfig("mentornet-dd", AS_IN_THE_PAPER))
         )

@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as BrowserTimeout
+from torch import Tensor
 
 from mentornet import MentorNetError
-from mentornet.audit import Contents, Fact, read_decisions, write_page
+from mentornet.audit import Contents, Fact, write_page
+from mentornet.verdicts import read_verdicts
 from tests.audit.browser import Visit
 from tests.audit.contents import CLASSES, colour_of, plain_pictures, some_contents, some_samples
 
@@ -190,10 +193,11 @@ def test_marking_by_keyboard(page: Page, tmp_path: Path) -> None:
     expect(card(page, 6)).to_be_focused()
     page.keyboard.press("Control+z")
     assert mark(page, 6) == "drop"
-    found = read_decisions(download(page, tmp_path), class_names=CLASSES, count=180)
+    given = given_labels(len(CLASSES))
+    found = read_verdicts(download(page, tmp_path), class_names=CLASSES, given_label=given)
     assert found.index.tolist() == [0, 3, 6]
-    assert found.decision.tolist() == ["keep", "relabel", "drop"]
-    assert found.label.tolist() == [-1, CLASSES.index("frog"), -1]
+    assert found.is_correct.tolist() == [True, False, False]
+    assert found.true_label.tolist() == [int(given[0]), CLASSES.index("frog"), -1]
 
 
 def test_marks_survive_a_reload_and_another_browser(
@@ -299,6 +303,11 @@ def test_a_browser_that_stores_nothing(visit: Start, report: Path) -> None:
     assert mark(page, 0) == "keep"
 
 
+def given_labels(classes: int) -> Tensor:
+    """Of the 180 samples of which `some_samples` shows every third."""
+    return torch.arange(180) // 3 % classes
+
+
 HOSTILE = (
     "<script>document.title = 'run'</script>",
     '"><img src=x onerror="document.title=\'run\'">',
@@ -350,8 +359,8 @@ def test_hostile_text_is_only_text(visit: Start, tmp_path: Path, texts: bool) ->
     assert "'=HYPERLINK(1)" in path.read_text(encoding="utf-8-sig")
     readable = [name.encode(errors="replace").decode() for name in HOSTILE]
     readable[6] = "\ufffd" * 3 + " not UTF-8"
-    found = read_decisions(path, class_names=readable, count=180)
-    assert found.label.tolist() == [(n + 1) % 8 for n in range(20)]
+    found = read_verdicts(path, class_names=readable, given_label=given_labels(8))
+    assert found.true_label.tolist() == [(n + 1) % 8 for n in range(20)]
     assert page.title().startswith("<script>document.title")
 
 
