@@ -9,9 +9,9 @@ import torch
 from mentornet import MentorNetError
 from mentornet.data import DATASETS, Splits, load_cifar10, load_data, load_digits, loading
 from mentornet.data.sets.places import cache_folder
-from tests.data.test_datasets import write_cifar10, write_cifar100, write_fashion
-from tests.data.test_image_folder import write_part
-from tests.data.test_manifest import write_csv
+from tests.data.sets.test_datasets import write_cifar10, write_cifar100, write_fashion
+from tests.data.files.test_image_folder import write_part
+from tests.data.files.test_manifest import write_csv
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from mentornet import MentorNetError
 from mentornet.data import Splits, load_image_folder
 from mentornet.data.holdout import hold_out
 from mentornet.randomness import generator
-from tests.data.files import write_png
+from tests.data.image_files import write_png
 
 
 def write_part(home: Path, counts: dict[str, int], *shape: int) -> None:

@@ -16,8 +16,8 @@ from mentornet.data import fetch_cifar, load_cifar10, load_cifar100
 from mentornet.data.sets import web
 from mentornet.data.sets.cifar_archive import ARCHIVES
 from mentornet.locking import LOCK
-from tests.data.loopback import Server, serving
-from tests.data.test_datasets import write_cifar10, write_cifar100
+from tests.data.sets.loopback import Server, serving
+from tests.data.sets.test_datasets import write_cifar10, write_cifar100
 
 
 @pytest.fixture(autouse=True)

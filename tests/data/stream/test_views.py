@@ -19,7 +19,7 @@ from mentornet.data.stream.fetching import Fetcher, Wanted
 from mentornet.data.stream.streamed import InShards, LooseFiles, Place, read_place
 from mentornet.data.stream.views import COLOUR_DRAWS, VIEW_DRAWS, distort, random_box, scaled, view
 from mentornet.randomness import generator
-from tests.data.files import huge_png, png, random_pixels
+from tests.data.image_files import huge_png, png, random_pixels
 from tests.data.layouts import jpeg, put
 
 GENTLE = np.array([0.5, 1.0, 0.0, 0.0, 0.9])  # the largest box of aspect 1.04, not flipped

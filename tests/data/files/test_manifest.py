@@ -11,7 +11,7 @@ import pytest
 
 from mentornet import MentorNetError
 from mentornet.data import load_manifest
-from tests.data.files import write_parquet, write_png
+from tests.data.image_files import write_parquet, write_png
 
 ROWS = [
     ("img/0.png", "dog", "train"),

@@ -14,7 +14,7 @@ from PIL import Image
 from mentornet import MentorNetError
 from mentornet.data import UnreadableImage, read_image, read_images
 from mentornet.data.files.reading import survey
-from tests.data.files import huge_png, png, random_pixels, write_png
+from tests.data.image_files import huge_png, png, random_pixels, write_png
 
 
 @pytest.mark.parametrize("shape", [(32, 32, 3), (28, 28)])

@@ -11,8 +11,8 @@ import pytest
 from mentornet import MentorNetError
 from mentornet.data import download
 from mentornet.data.sets import web
-from tests.data.files import random_pixels
-from tests.data.loopback import Server, serving
+from tests.data.image_files import random_pixels
+from tests.data.sets.loopback import Server, serving
 
 CONTENT = random_pixels(1_000_000).tobytes()
 MD5 = hashlib.md5(CONTENT).hexdigest()

@@ -14,8 +14,8 @@ from mentornet.data import Samples, Splits, load_cifar10, load_cifar100
 from mentornet.data.sets.cifar_classes import CIFAR10, CIFAR100
 from mentornet.data.sets.cifar_parquet import official_order
 from mentornet.randomness import generator
-from tests.data.files import png, random_pixels, write_parquet
-from tests.data.test_datasets import write_cifar10, write_cifar100
+from tests.data.image_files import png, random_pixels, write_parquet
+from tests.data.sets.test_datasets import write_cifar10, write_cifar100
 
 
 def write_as_the_hub(
