@@ -53,7 +53,7 @@ def pictures_of(images: Samples, samples: Tensor | None = None) -> Pictures:
         images: that were trained on.
         samples: the number of each; their places if left out.
     """
-    source = images.source
+    source = images.inputs
     numbers = torch.arange(len(images)) if samples is None else samples
     if not isinstance(source, Streamed):
         held = source

@@ -1,4 +1,4 @@
-"""What one step of training sees."""
+"""The samples of one training step."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["Batch"]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """One step's samples: which they are `(B,)`, their inputs `(B, …)`, given labels.
+    """The samples of one step: their index `(B,)`, inputs `(B, …)` and given labels `(B,)`.
 
-    Where several processes share a step, these are one's own, and `whole` are the samples of all of
-    them in order, with no inputs.
+    If several processes share a step, a batch holds the samples of one process, and `whole` holds
+    the samples of all processes in order, with no inputs.
     """
 
     index: Tensor

@@ -89,7 +89,7 @@ def cross_validated(
         trainer = Trainer(_plain(prepared, stay))
         for epoch in range(trainer.epochs):
             trainer.run_epoch(epoch)
-        found[held] = predicted(trainer, train.source[held])
+        found[held] = predicted(trainer, train.inputs[held])
         took = time.perf_counter() - started
         seconds += took
         if path is not None:

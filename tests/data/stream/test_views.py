@@ -112,7 +112,7 @@ def test_exif_turns_a_photograph() -> None:
     ("content", "reason"),
     [
         (b"", "it is empty"),
-        (b"GIF89a nonsense", "it is not an image, or of a format"),
+        (b"GIF89a nonsense", "it is not an image, or its format"),
         (jpeg(0, 0)[:300], "Truncated File Read"),
         (jpeg(0, 0)[:-200], "truncated"),
         (huge_png(30_000), "too many pixels"),
@@ -167,7 +167,9 @@ def test_bad_images_are_named_or_grey(tmp_path: Path, workers: int) -> None:
     put(tmp_path / "bad.jpg", jpeg(0, 0)[:200])
     files = LooseFiles(tmp_path, ["good.jpg", "bad.jpg", "gone.jpg"], 16)
     wanted = [Wanted(files.places(range(3)), 16)]
-    with pytest.raises(UnreadableImage, match=r"bad\.jpg cannot be read .* --skip-bad continues"):
+    with pytest.raises(
+        UnreadableImage, match=r"bad\.jpg cannot be read .* set skip_bad to use a grey one"
+    ):
         list(Fetcher(workers).fetch(wanted))
     fetcher = Fetcher(workers, skip_bad=True)
     (pixels,) = fetcher.fetch(wanted)

@@ -18,7 +18,7 @@ SUFFIXES = {
     ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp",
     ".pbm", ".pgm", ".ppm", ".pnm", ".jp2", ".avif",
 }  # fmt: skip
-"""Files that count as images; any other file beside them is left alone."""
+"""Suffixes of files that count as images. Other files are ignored."""
 
 
 def load_image_folder(
@@ -29,22 +29,22 @@ def load_image_folder(
     stream: bool = False,
     on_progress: Progress | None = None,
 ) -> Splits:
-    """The images below `folder`, their classes named by the folders they are in.
+    """The images below `folder`. Each folder that holds images is a class.
 
-    The classes are those of `train/`, or of the folder itself where there is no `train/`. The
-    test set is `test/`; without it `val/` (or `validation/`, `valid/`); without that a tenth of
-    each training class, in the same way every time.
+    The classes are the folders in `train/`, or in the folder itself if it has no `train/`. The
+    test images are in `test/`, or else in `val/` (or `validation/`, `valid/`). If there is
+    neither, a tenth of each training class is held out, in the same way every time.
 
     Args:
-        folder: what holds `train/`, or the class folders themselves.
-        size: height and width; if left out, the median shorter side of 100 training images,
-            held within 8 … 224.
+        folder: the folder that holds `train/`, or the class folders themselves.
+        size: height and width; by default the median shorter side of 100 training images, limited
+            to 8 … 224.
         skip_bad: leave out images that cannot be read.
-        stream: leave them in their files; nothing is read before training needs it.
+        stream: leave the images in their files until training needs them.
         on_progress: called after each image.
 
     Returns:
-        Samples whose `paths` are relative to `folder`, with `/` between the names.
+        Splits whose `paths` are relative to `folder`, with `/` as the separator.
     """
     folder = folder.expanduser()
     if not folder.is_dir():
@@ -71,7 +71,7 @@ def load_image_folder(
 
 
 def _homes(folder: Path) -> dict[str, Path]:
-    """The folder that holds the class folders of each part that is there."""
+    """For each part that exists, the folder that holds its class folders."""
     names = {path.name for path in _folders_in(folder)}
     homes = {"train": folder / "train" if "train" in names else folder}
     validation = [name for name in VALIDATION if name in names]
@@ -92,7 +92,7 @@ def _class_folders(part: str, homes: dict[str, Path]) -> list[Path]:
 def _entries(
     part: str, homes: dict[str, Path], classes: tuple[str, ...], folder: Path
 ) -> list[Entry]:
-    """The images of one part; an empty part, or an empty class to learn, is an error."""
+    """The images of one part. An empty part or an empty training class is an error."""
     class_folders = _class_folders(part, homes)
     complaint = f"{homes[part]} has a class that the training images lack:"
     check_keys((path.name for path in class_folders), classes, complaint)
@@ -120,7 +120,7 @@ def _folders_in(folder: Path) -> list[Path]:
 
 
 def images_below(folder: Path) -> list[Path]:
-    """The images at any depth, sorted; what is hidden is left alone."""
+    """The images at any depth, sorted. Hidden files and folders are ignored."""
     found = []
     for home, inner, files in os.walk(folder):
         inner[:] = [name for name in inner if not name.startswith(".")]
