@@ -20,11 +20,12 @@ from mentornet.data.noise_setting import (
     corrupt_samples,
     parse_noise,
 )
+from mentornet.data.options import LoadOptions
 from mentornet.data.progress import Progress
 from mentornet.data.samples import Samples, Splits, check_images
 from mentornet.data.sets.cifar import load_cifar10, load_cifar100
 from mentornet.data.sets.cifar_archive import fetch_cifar
-from mentornet.data.sets.dataset import Dataset, LoadOptions
+from mentornet.data.sets.dataset import Dataset
 from mentornet.data.sets.digits import load_digits
 from mentornet.data.sets.download import download
 from mentornet.data.sets.fashion_mnist import load_fashion_mnist

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from mentornet.data.files.image_folder import load_image_folder
 from mentornet.data.files.manifest import load_manifest
+from mentornet.data.options import LoadOptions
 from mentornet.data.samples import Splits
-from mentornet.data.sets.dataset import LoadOptions
 from mentornet.data.sets.registry import DATASETS
 from mentornet.data.stream.shards import has_shards, load_shards
 from mentornet.errors import MentorNetError
@@ -51,7 +51,4 @@ def _from_path(source: str, options: LoadOptions) -> Splits:
         return load_shards(path, side=options.image_size, on_progress=options.on_progress)
     options.check(source, ("image_size", "skip_bad", "stream"))
     load = load_image_folder if path.is_dir() else load_manifest
-    return load(
-        path, size=options.image_size, skip_bad=options.skip_bad, stream=options.stream,
-        on_progress=options.on_progress,
-    )  # fmt: skip
+    return load(path, options)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from mentornet import MentorNetError
-from mentornet.data import Splits, load_image_folder
+from mentornet.data import LoadOptions, Splits, load_image_folder
 from mentornet.data.holdout import hold_out
 from mentornet.randomness import generator
 from tests.data.image_files import write_png
@@ -83,7 +83,7 @@ def test_size_and_channels(tmp_path: Path) -> None:
     write_part(tmp_path / "train", {"a": 3, "b": 3}, 20, 31)
     write_part(tmp_path / "test", {"a": 1}, 50, 50)
     assert load_image_folder(tmp_path).train.shape == (1, 20, 20)
-    assert load_image_folder(tmp_path, size=16).test.shape == (1, 16, 16)
+    assert load_image_folder(tmp_path, LoadOptions(image_size=16)).test.shape == (1, 16, 16)
     write_png(tmp_path / "train" / "a" / "colour.png", 20, 20, 3)
     assert load_image_folder(tmp_path).test.shape == (3, 20, 20)
 
@@ -109,7 +109,7 @@ def test_bad_images_stop_or_are_skipped_and_told(tmp_path: Path) -> None:
     bad.write_bytes(b"")
     with pytest.raises(MentorNetError, match=re.escape(f"{bad} cannot be read") + ".*set skip_bad"):
         load_image_folder(tmp_path)
-    splits = load_image_folder(tmp_path, skip_bad=True)
+    splits = load_image_folder(tmp_path, LoadOptions(skip_bad=True))
     assert splits.notes == (f"left out: {bad} cannot be read as an image: it is empty",)
     assert splits.train.paths is not None
     assert len(splits.train) == 16
@@ -117,24 +117,24 @@ def test_bad_images_stop_or_are_skipped_and_told(tmp_path: Path) -> None:
     assert splits.train.given_label.tolist() == [0] * 14 + [1] * 2
     for number in range(12):
         (tmp_path / "train" / "a" / f"{number:03}.png").write_bytes(b"")
-    notes = load_image_folder(tmp_path, skip_bad=True).notes
+    notes = load_image_folder(tmp_path, LoadOptions(skip_bad=True)).notes
     assert len(notes) == 12
     assert all(f"{number:03}.png" in note for number, note in enumerate(notes))
     for number in range(2):
         (tmp_path / "train" / "b" / f"{number:03}.png").write_bytes(b"")
     with pytest.raises(MentorNetError, match="none of the training images of class 'b' can be"):
-        load_image_folder(tmp_path, skip_bad=True)
+        load_image_folder(tmp_path, LoadOptions(skip_bad=True))
     for number in range(2):
         (tmp_path / "test" / "a" / f"{number:03}.png").write_bytes(b"")
     with pytest.raises(MentorNetError, match="none of the test images can be read"):
-        load_image_folder(tmp_path, skip_bad=True)
+        load_image_folder(tmp_path, LoadOptions(skip_bad=True))
 
 
 def test_progress_counts_all_parts_together(tmp_path: Path) -> None:
     write_part(tmp_path / "train", {"a": 3, "b": 3})
     write_part(tmp_path / "test", {"a": 2})
     calls: list[tuple[str, int, int]] = []
-    load_image_folder(tmp_path, on_progress=lambda *call: calls.append(call))
+    load_image_folder(tmp_path, LoadOptions(on_progress=lambda *call: calls.append(call)))
     assert calls == [("reading images", done, 8) for done in range(1, 9)]
 
 
@@ -192,7 +192,7 @@ def test_mistake(name: str, tmp_path: Path) -> None:
 def test_a_size_or_a_folder_that_cannot_be(tmp_path: Path) -> None:
     write_part(tmp_path, {"a": 2, "b": 2})
     with pytest.raises(MentorNetError, match="image_size must be at least 8 pixels, got 4"):
-        load_image_folder(tmp_path, size=4)
+        load_image_folder(tmp_path, LoadOptions(image_size=4))
     with pytest.raises(MentorNetError, match="none is not a folder"):
         load_image_folder(tmp_path / "none")
 

@@ -240,7 +240,7 @@ def test_a_folder_of_another_packing(tmp_path: Path, imagenet: Splits) -> None:
     put(tmp_path / "mine" / "notes.txt", b"")
     with pytest.raises(MentorNetError, match="is not empty, and was not begun by this command"):
         pack(imagenet, tmp_path / "mine", source="imagenet")
-    with pytest.raises(MentorNetError, match="per-shard must be ≥ 1, got 0"):
+    with pytest.raises(MentorNetError, match="per_shard must be ≥ 1, got 0"):
         pack(imagenet, tmp_path / "new", source="imagenet", per_shard=0)
 
 

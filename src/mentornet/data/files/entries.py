@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from mentornet.data.files.reading import SMALLEST, read_images, survey
+from mentornet.data.options import LoadOptions
 from mentornet.data.parts import PARTS, into_splits
-from mentornet.data.progress import Progress
 from mentornet.data.samples import Samples, Splits
 from mentornet.data.stream.streamed import SIDE, LooseFiles, Streamed
 from mentornet.errors import MentorNetError
@@ -40,11 +40,8 @@ class Entry(NamedTuple):
 def read_entries(
     entries: Sequence[Entry],
     classes: tuple[str, ...],
-    *,
-    size: int | None = None,
-    skip_bad: bool = False,
-    stream: Path | None = None,
-    on_progress: Progress | None = None,
+    folder: Path,
+    options: LoadOptions,
     notes: Sequence[str] = (),
 ) -> Splits:
     """The images of all parts, with one size and one number of channels, as `into_splits` has them.
@@ -52,20 +49,20 @@ def read_entries(
     Args:
         entries: in any order, with at least one of the part `train`.
         classes: the K class names.
-        size: height and width; by default what `survey` proposes for the training images.
-        skip_bad: leave out images that cannot be read, and list them in the notes.
-        stream: the folder that the names are relative to, to leave the images in their files.
-        on_progress: called after each image.
+        folder: the folder that the names are relative to.
+        options: how to read them. The default size is what `survey` proposes for the training
+            images. Images that `skip_bad` leaves out are listed in the notes.
         notes: further lines to tell the user.
     """
+    size = options.image_size
     if size is not None and size < SMALLEST:
         raise MentorNetError(f"image_size must be at least {SMALLEST} pixels, got {size}")
     entries = sorted(entries, key=lambda entry: PARTS.index(entry.part))
-    if stream is not None:
-        return into_splits(_streamed(entries, classes, stream, size or SIDE), notes)
+    if options.stream:
+        return into_splits(_streamed(entries, classes, folder, size or SIDE), notes)
     proposed, channels = survey([entry.file for entry in entries if entry.part == "train"])
     files = [entry.file for entry in entries]
-    decoded = read_images(files, size or proposed, channels, skip_bad, on_progress)
+    decoded = read_images(files, size or proposed, channels, options.skip_bad, options.on_progress)
     notes = [*notes, *(f"left out: {error}" for error in decoded.skipped)]
     readable = [entries[place] for place in decoded.kept.tolist()]
     _check_left(entries, readable, classes)

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from mentornet.data.files.entries import Entry, read_entries
+from mentornet.data.options import LoadOptions
 from mentornet.data.parts import VALIDATION
-from mentornet.data.progress import Progress
 from mentornet.data.samples import Splits
 from mentornet.errors import MentorNetError
 from mentornet.names import check_keys
@@ -21,14 +21,7 @@ SUFFIXES = {
 """Suffixes of files that count as images. Other files are ignored."""
 
 
-def load_image_folder(
-    folder: Path,
-    *,
-    size: int | None = None,
-    skip_bad: bool = False,
-    stream: bool = False,
-    on_progress: Progress | None = None,
-) -> Splits:
+def load_image_folder(folder: Path, options: LoadOptions | None = None) -> Splits:
     """The images below `folder`. Each folder that holds images is a class.
 
     The classes are the folders in `train/`, or in the folder itself if it has no `train/`. The
@@ -37,11 +30,7 @@ def load_image_folder(
 
     Args:
         folder: the folder that holds `train/`, or the class folders themselves.
-        size: height and width; by default the median shorter side of 100 training images, limited
-            to 8 … 224.
-        skip_bad: leave out images that cannot be read.
-        stream: leave the images in their files until training needs them.
-        on_progress: called after each image.
+        options: the size of the images, whether they are streamed, and so on.
 
     Returns:
         Splits whose `paths` are relative to `folder`, with `/` as the separator.
@@ -59,15 +48,8 @@ def load_image_folder(
     entries: list[Entry] = []
     for part in homes:
         entries += _entries(part, homes, classes, folder)
-    return read_entries(
-        entries,
-        classes,
-        size=size,
-        skip_bad=skip_bad,
-        stream=folder if stream else None,
-        on_progress=on_progress,
-        notes=[note for home in homes.values() for note in _strays(home)],
-    )
+    notes = [note for home in homes.values() for note in _strays(home)]
+    return read_entries(entries, classes, folder, options or LoadOptions(), notes)
 
 
 def _homes(folder: Path) -> dict[str, Path]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from mentornet.data.files.entries import Entry, read_entries
 from mentornet.data.files.manifest_rows import Row, read_rows
+from mentornet.data.options import LoadOptions
 from mentornet.data.parts import PARTS, VALIDATION
-from mentornet.data.progress import Progress
 from mentornet.data.samples import Splits
 from mentornet.errors import MentorNetError
 from mentornet.names import did_you_mean
@@ -20,14 +20,7 @@ SPLITS = {"": "train", "train": "train", "test": "test", **dict.fromkeys(VALIDAT
 """The values of the column `split`, and the part that each means."""
 
 
-def load_manifest(
-    path: Path,
-    *,
-    size: int | None = None,
-    skip_bad: bool = False,
-    stream: bool = False,
-    on_progress: Progress | None = None,
-) -> Splits:
+def load_manifest(path: Path, options: LoadOptions | None = None) -> Splits:
     """The images that a `.csv` (UTF-8, commas) or `.parquet` file lists, one in each row.
 
     The columns are: `path`, absolute or relative to the folder of the manifest; `label` or
@@ -41,16 +34,12 @@ def load_manifest(
 
     Args:
         path: the manifest.
-        size: height and width; by default the median shorter side of 100 training images, limited
-            to 8 … 224.
-        skip_bad: leave out images that are missing or cannot be read.
-        stream: leave the images in their files until training needs them.
-        on_progress: called after each image.
+        options: the size of the images, whether they are streamed, and so on.
 
     Returns:
         Splits whose `paths` are those of the manifest, with `/` as the separator.
     """
-    path = path.expanduser()
+    path, options = path.expanduser(), options or LoadOptions()
     rows, notes = read_rows(path)
     parts = [_part(row) for row in rows]
     for row in rows:
@@ -62,7 +51,7 @@ def load_manifest(
         found = f"only {classes[0]!r}" if classes else "no training rows"
         raise MentorNetError(f"{path} must list at least 2 classes to train on, found {found}")
     _check_truth(rows, parts)
-    _check_files(rows, path.parent, skip_bad=skip_bad)
+    _check_files(rows, path.parent, skip_bad=options.skip_bad)
     numbers = {name: number for number, name in enumerate(classes)}
     entries = [
         Entry(
@@ -74,10 +63,7 @@ def load_manifest(
         )
         for row, part in zip(rows, parts, strict=True)
     ]
-    return read_entries(
-        entries, classes, size=size, skip_bad=skip_bad, on_progress=on_progress, notes=notes,
-        stream=path.parent if stream else None,
-    )  # fmt: skip
+    return read_entries(entries, classes, path.parent, options, notes)
 
 
 def _part(row: Row) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from mentornet.data.options import LoadOptions
 from mentornet.data.progress import Progress
 from mentornet.data.samples import Splits
 from mentornet.data.sets.cifar_archive import fetch_cifar
@@ -15,7 +16,7 @@ from mentornet.data.sets.cifar_python import (
     read_cifar10,
     read_cifar100,
 )
-from mentornet.data.sets.dataset import Dataset, LoadOptions
+from mentornet.data.sets.dataset import Dataset
 from mentornet.data.sets.places import cache_folder, data_folders
 from mentornet.errors import MentorNetError
 

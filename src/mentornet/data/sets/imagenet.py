@@ -10,9 +10,10 @@ from pathlib import Path
 import torch
 
 from mentornet.data.files.image_folder import named_as_image
+from mentornet.data.options import LoadOptions
 from mentornet.data.progress import Progress
 from mentornet.data.samples import Samples, Splits
-from mentornet.data.sets.dataset import Dataset, LoadOptions
+from mentornet.data.sets.dataset import Dataset
 from mentornet.data.sets.places import folder_of
 from mentornet.data.stream.streamed import SIDE, LooseFiles
 from mentornet.errors import MentorNetError

@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 import torch
 
+from mentornet.data.options import LoadOptions
 from mentornet.data.progress import Progress
 from mentornet.data.samples import Samples, Splits
-from mentornet.data.sets.dataset import Dataset, LoadOptions
+from mentornet.data.sets.dataset import Dataset
 from mentornet.data.sets.imagenet import imagenet_validation
 from mentornet.data.sets.places import folder_of
 from mentornet.data.stream.streamed import SIDE, LooseFiles
