@@ -135,7 +135,7 @@ def audited(case: Case) -> dict[str, Any]:
     rate = float(trainer.supervision.figures()["noise_rate"])
     ranking = rank(evidence_of(records), noise_rate=rate)
     judging = time.perf_counter() - started
-    scores = cleanlab_scores(given, predicted(trainer, prepared.train.source).numpy())
+    scores = cleanlab_scores(given, predicted(trainer, prepared.train.inputs).numpy())
     suggested = ranking.evidence.suggested_label[ranking.is_issue & wrong]
     return {
         "wrong": int(wrong.sum()),

@@ -45,35 +45,35 @@ Precision = Literal["auto", "32", "bf16"]
 
 @dataclass(frozen=True)
 class FilesConfig:
-    """Where the images are, and how they are read."""
+    """Where the data is, and how it is read."""
 
     folder: str | None = None
-    """Folder of the dataset's files; without it, MENTORNET_DATA or a cache folder."""
+    """Folder with the files of a named dataset; by default MENTORNET_DATA or the cache."""
 
     mirror: str | None = None
-    """Where to download CIFAR from in place of its home: an address, a folder or the archive."""
+    """Where CIFAR is downloaded from, if not from its home: an address, a folder or the archive."""
 
     image_size: int | None = None
-    """Height and width that images are brought to; by default the median of their shorter sides,
-    within 8 to 224, and 299 for images that are streamed."""
+    """Height and width that images are resized to; by default the median of their shorter sides,
+    within 8 to 224, and 299 for streamed images."""
 
     stream: bool = False
-    """Leave the images of a folder or a table in their files, and decode them as they are needed,
-    in views as Inception sees them; ImageNet and WebVision are always read so."""
+    """Leave the images of a folder or a table in their files, and decode a view of each when its
+    step comes, as Inception is trained. ImageNet and WebVision are always streamed."""
 
     imagenet: str | None = None
-    """Folder of ImageNet, on whose validation images WebVision's students are judged too;
-    imagenet for the one in MENTORNET_DATA."""
+    """Folder of ImageNet, to evaluate students of WebVision on its validation images too; imagenet
+    stands for the one in MENTORNET_DATA."""
 
     skip_bad: bool = False
-    """Go on without images that cannot be decoded, and list them."""
+    """Continue without images that cannot be decoded, and list them."""
 
     limit: int | None = None
-    """Train on this many of the images only, drawn at random."""
+    """Train on only this many samples, drawn at random."""
 
     validation: float | None = None
-    """Hold out this share of the training images, with the labels they were given, and choose the
-    best epoch by them."""
+    """Hold out this share of the training samples, with their given labels, and choose the best
+    epoch by them."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class OptimiserConfig:
     """Stop after this many steps, in place of --epochs."""
 
     batch_size: int | None = None
-    """Samples a step, at most; the batches of an epoch are of equal size."""
+    """Number of samples in a step, at most; all batches of an epoch have the same size."""
 
     learning_rate: float | None = None
     """The highest learning rate."""
@@ -215,8 +215,8 @@ class TrainConfig:
     """A training run, whole."""
 
     data: str
-    """digits, fashion-mnist, cifar10, cifar100, imagenet, webvision, webvision-mini, a folder of
-    images or of shards, or a CSV or Parquet file."""
+    """The name of a dataset, or the path of a folder of images or shards, or of a CSV or Parquet
+    file."""
 
     seed: int = 0
     files: FilesConfig = field(default_factory=FilesConfig)

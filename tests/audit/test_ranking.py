@@ -217,7 +217,7 @@ def test_records_of_a_run_and_of_a_criterion(tmp_path: Path) -> None:
     wrong = torch.rand(len(digits), generator=draw) < 0.3
     shift = torch.randint(1, 10, (len(digits),), generator=draw)
     given = torch.where(wrong, (digits.given_label + shift) % 10, digits.given_label)
-    images = digits.pixels.float().flatten(1) / 255
+    images = digits.tensor.float().flatten(1) / 255
     with torch.random.fork_rng():
         student = torch.nn.Linear(64, 10)
     sgd = torch.optim.SGD(student.parameters(), lr=0.5)
@@ -231,7 +231,7 @@ def test_records_of_a_run_and_of_a_criterion(tmp_path: Path) -> None:
     ranking = criterion.audit(classes=digits.classes)
     assert auroc(torch.from_numpy(1 - ranking.quality), wrong) > 0.97
     assert ranking.wrong.low < int(wrong.sum()) < ranking.wrong.high
-    page = report(ranking, tmp_path, title="my digits", pictures=lambda i: digits.pixels[i].numpy())
+    page = report(ranking, tmp_path, title="my digits", pictures=lambda i: digits.tensor[i].numpy())
     assert page.is_file()
     with pytest.raises(MentorNetError, match="needs records of every sample: give samples="):
         MentorLoss(total_steps=10).audit()

@@ -39,7 +39,7 @@ def folder_of_digits(folder: Path, per_class: int = 12, classes: int = 3) -> Pat
         for at in members.tolist():
             path = folder / "train" / f"digit {label}" / f"{at}.png"
             path.parent.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(images.pixels[at, 0].numpy()).save(path)
+            Image.fromarray(images.tensor[at, 0].numpy()).save(path)
     return folder
 
 
@@ -198,7 +198,7 @@ MISTAKES = {
     "noise rate": (["--noise", "uniform:40"], "noise rate must be in [0, 1], got 40; did you mean 0.4"),
     "noise name": (["--noise", "unifrom:0.4"], "did you mean 'uniform'"),
     "noise form": (["--noise", "0.4"], "noise must look like"),
-    "batch": (["--batch-size", "5000"], "batch-size must be at most the 128 training images, got 5000"),
+    "batch": (["--batch-size", "5000"], "batch_size must be at most the 128 training samples, got 5000"),
     "epochs": (["--epochs", "0"], "epochs must be ≥ 1, got 0"),
     "evaluate-every": (["--evaluate-every", "0"], "evaluate-every must be ≥ 1, got 0"),
     "method": (["--method", "mentornet-ddd"], "did you mean 'mentornet-dd'"),

@@ -97,7 +97,7 @@ def test_a_checkpoint_that_cannot_predict_is_not_written(tmp_path: Path) -> None
 
 def digits(change: str | None = None) -> Splits:
     splits = load_digits()
-    pixels, label = splits.train.pixels[:192].clone(), splits.train.given_label[:192].clone()
+    pixels, label = splits.train.tensor[:192].clone(), splits.train.given_label[:192].clone()
     classes = splits.train.classes
     if change == "pixels":
         pixels[7] = 255 - pixels[7]

@@ -97,7 +97,7 @@ def test_best_and_last_student(tmp_path: Path) -> None:
     run = RunFolder(tmp_path / "run")
     test = trainer.prepared.test
     for best, wanted in ((False, "accuracy_last"), (True, "accuracy_best")):
-        chances = predict(load_student(run, best=best), test.pixels)
+        chances = predict(load_student(run, best=best), test.tensor)
         assert chances.sum(1).allclose(torch.ones(len(test)))
         accuracy = (chances.argmax(1) == test.given_label).double().mean().item()
         assert accuracy == pytest.approx(summary[wanted])

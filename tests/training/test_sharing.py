@@ -155,7 +155,7 @@ from mentornet.config import TrainConfig
 from mentornet.data import load_data
 from mentornet.training import train
 splits = load_data('digits')
-splits.train.pixels[7, 0, 3, 3] += int(os.environ['RANK'])
+splits.train.tensor[7, 0, 3, 3] += int(os.environ['RANK'])
 train(TrainConfig('digits'), sys.argv[1], splits=splits)
 """
 

@@ -193,12 +193,8 @@ def _method_for_guesses(config: TrainConfig) -> str:
     What the audit suspects is then left out or relabelled, as are the labels that people found
     wrong, and mentornet-auto weighs the rest.
     """
-    if (
-        not make_method(
-            config.method.method or "", **parse_settings(config.method.set)
-        ).needs.verdicts
-        != "no"
-    ):
+    method = make_method(config.method.method or "", **parse_settings(config.method.set))
+    if method.needs.verdicts == "no":
         return ""
     count = " --clean-count None" if config.labels.clean_count is not None else ""
     return f" --method mentornet-auto --set{count}"

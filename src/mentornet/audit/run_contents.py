@@ -54,7 +54,7 @@ def pictures_of(images: Samples, samples: Tensor | None = None) -> Pictures:
         images: the training images.
         samples: the number of each image; by default 0, 1, ….
     """
-    source = images.source
+    source = images.inputs
     numbers = torch.arange(len(images)) if samples is None else samples
     if not isinstance(source, Streamed):
         held = source

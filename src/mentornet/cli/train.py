@@ -19,12 +19,18 @@ from mentornet.config import (
     TrainConfig,
     read_config,
 )
+from mentornet.data import DATASETS
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 
 __all__ = ["Train", "one_spelling"]
 
 _VERDICTS = {"--verdicts": True, "--decisions": True, "--clean": False}  # whether it takes several
+
+_DATA = (
+    f"{', '.join(DATASETS)}, a folder of images (train/<class>/…) or of shards, or a CSV or "
+    "Parquet file (path, label, …)."
+)
 
 
 @dataclass(frozen=True)
@@ -42,9 +48,7 @@ class Train:
       mentornet train --config runs/digits/config.toml --seed 1 --out runs/again
     """
 
-    data: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="DATA")]
-    """digits, fashion-mnist, cifar10, cifar100, imagenet, webvision, webvision-mini, a folder of
-    images (train/<class>/…) or of shards, or a CSV or Parquet file (path, label, …)."""
+    data: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="DATA", help=_DATA)]
 
     out: Path
     """The run's folder: config, metrics, records, checkpoints, summary and curves."""

@@ -6,14 +6,12 @@ import statistics
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
 
 import torch
 
 from mentornet.config import FilesConfig, LabelsConfig, TrainConfig
-from mentornet.data import Samples, Splits
+from mentornet.data import DATASETS, Samples, Splits
 from mentornet.experiments.cells import Run
-from mentornet.experiments.large_tables import IMAGES
 from mentornet.experiments.work import trial_config
 from mentornet.randomness import generator
 from mentornet.training import Trainer, prepare
@@ -24,24 +22,6 @@ __all__ = ["Clock"]
 _STEPS = 3  # timed, after one that is not
 _FEW = 4  # images of a step that is tried first
 _LONG = 0.3  # seconds that those may take; beyond, a step is as many times longer as it is larger
-
-
-class _Kind(NamedTuple):
-    """What a dataset is like: its training images, its classes, and `(C, H, W)` of a view."""
-
-    images: int
-    classes: int
-    shape: tuple[int, int, int] = (3, 32, 32)
-
-
-_KINDS = {
-    "cifar10": _Kind(50_000, 10),
-    "cifar100": _Kind(50_000, 100),
-    "digits": _Kind(1_437, 10, (1, 8, 8)),
-    "imagenet": _Kind(IMAGES["imagenet"], 1_000, (3, 299, 299)),
-    "webvision": _Kind(IMAGES["webvision"], 1_000, (3, 299, 299)),
-    "webvision-mini": _Kind(65_944, 50, (3, 299, 299)),
-}
 
 
 class Clock:
@@ -78,22 +58,22 @@ class Clock:
 
 
 def _shape(config: TrainConfig) -> tuple[int, int, int]:
-    channels, *sides = _KINDS[config.data].shape
+    channels, *sides = DATASETS[config.data].shape
     height, width = [config.files.image_size or side for side in sides]
     return channels, height, width
 
 
 def _steps(config: TrainConfig) -> int:
     """How many a run has."""
-    images = config.files.limit or _KINDS[config.data].images
-    images = round(images * (1 - (config.files.validation or 0)))
+    count = config.files.limit or DATASETS[config.data].count
+    count = round(count * (1 - (config.files.validation or 0)))
     optimiser = config.optimiser
     batch = optimiser.batch_size or 128
-    return optimiser.steps or (optimiser.epochs or 10) * steps_per_epoch(images, batch)
+    return optimiser.steps or (optimiser.epochs or 10) * steps_per_epoch(count, batch)
 
 
 def _time_step(config: TrainConfig, batch: int) -> float:
-    classes, shape = _KINDS[config.data].classes, _shape(config)
+    classes, shape = DATASETS[config.data].classes, _shape(config)
     draw = generator(0)
     count = max(2 * batch, 20)
     images = Samples(

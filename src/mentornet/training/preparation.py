@@ -13,11 +13,12 @@ from torch import Tensor
 
 from mentornet.config import MachineConfig, TrainConfig, to_toml
 from mentornet.data import (
-    CLEAN,
-    NAMES,
+    DATASETS,
+    LoadOptions,
     Samples,
     Splits,
-    corrupt_images,
+    check_images,
+    corrupt_samples,
     load_data,
     noise_rate,
     parse_noise,
@@ -49,13 +50,13 @@ class Prepared:
 
     Attributes:
         config: with no gaps left.
-        train: the images to learn from, with their given labels.
-        test: what the student is judged on.
-        validation: what the best epoch is chosen by; the test images where there is none.
+        train: the samples to learn from, with their given labels.
+        test: the samples that the student is evaluated on.
+        validation: the samples that the best epoch is chosen by; by the test samples if None.
         method: who supervises.
         verdicts: what a person said of labels, for a method that learns from it.
         notes: what the user should hear.
-        further: what else the student is judged on, by name.
+        further: other samples that the student is evaluated on too, by name.
         samples: the number of each training sample before verdicts left some out; None where they
             did not.
     """
@@ -89,9 +90,9 @@ class Prepared:
         """Changes with anything that the run depends on: data, labels, settings."""
         about = replace(self.config, machine=MachineConfig())
         content = hashlib.sha256(to_toml(about).encode())
-        for images in (self.train, self.test, self.validation, *self.further.values()):
-            if images is not None:
-                content.update(images.fingerprint())
+        for samples in (self.train, self.test, self.validation, *self.further.values()):
+            if samples is not None:
+                content.update(samples.fingerprint())
         if self.verdicts is not None:
             content.update(self.verdicts.index.numpy().data)
             content.update(self.verdicts.is_correct.numpy().data)
@@ -121,8 +122,11 @@ def prepare(
     if config.student.student is not None:
         find_student(config.student.student)
     splits = splits or _load(config, on_progress)
+    for part in (splits.train, splits.test, splits.validation, *splits.further.values()):
+        if part is not None:
+            check_images(part)
     if noise is not None:
-        splits = replace(splits, train=corrupt_images(splits.train, noise, seed=config.seed))
+        splits = replace(splits, train=corrupt_samples(splits.train, noise, seed=config.seed))
     train = _limited(splits.train, config.files.limit, config.seed)
     validation = splits.validation
     if config.files.validation is not None:
@@ -135,14 +139,14 @@ def prepare(
     if len(train.given_label.unique()) < 2:
         raise MentorNetError("all training labels are of one class; there is nothing to tell apart")
     if method.needs.true_labels and train.true_label is None:
-        if noise is not None or config.data not in CLEAN:
+        if noise is not None or not _has_clean_labels(config.data):
             raise MentorNetError(f"{name} needs true labels, which this data does not have")
-        train = replace(train, true_label=train.given_label)  # as they ship, they are clean
+        train = replace(train, true_label=train.given_label)  # as shipped, they are clean
     config = resolve(config, train, method=name)
     batch_size = config.optimiser.batch_size or 0
     if batch_size > len(train):
         raise MentorNetError(
-            f"batch-size must be at most the {len(train)} training images, got {batch_size}"
+            f"batch_size must be at most the {len(train)} training samples, got {batch_size}"
         )
     return Prepared(
         config, train, splits.test, validation, method, verified,
@@ -153,7 +157,7 @@ def prepare(
 def _absolute(config: TrainConfig) -> TrainConfig:
     """Paths that mean the same from any folder, so that a run can be resumed from there."""
     files, labels = config.files, config.labels
-    data = config.data if config.data in NAMES else _from_root(config.data)
+    data = config.data if config.data in DATASETS else _from_root(config.data)
     folder = None if files.folder is None else _from_root(files.folder)
     imagenet = files.imagenet
     if imagenet is not None and (Path(imagenet).exists() or imagenet != "imagenet"):
@@ -201,28 +205,33 @@ def _known_paths(splits: Splits) -> frozenset[str]:
 
 def _load(config: TrainConfig, on_progress: Progress | None) -> Splits:
     files = config.files
-    return load_data(
-        config.data,
+    options = LoadOptions(
         folder=None if files.folder is None else Path(files.folder),
         mirror=files.mirror,
-        size=files.image_size,
+        image_size=files.image_size,
         skip_bad=files.skip_bad,
         stream=files.stream,
         imagenet=None if files.imagenet is None else Path(files.imagenet),
         on_progress=on_progress,
     )
+    return load_data(config.data, options)
 
 
-def _limited(images: Samples, limit: int | None, seed: int) -> Samples:
+def _has_clean_labels(data: str) -> bool:
+    return data in DATASETS and DATASETS[data].has_clean_labels
+
+
+def _limited(samples: Samples, limit: int | None, seed: int) -> Samples:
+    """As many samples as `limit` says, drawn at random, in their old order."""
     if limit is None:
-        return images
-    if limit > len(images):
-        raise MentorNetError(f"--limit is {limit}, but there are {len(images)} training images")
-    order = torch.randperm(len(images), generator=generator(seed, _LIMIT))
-    return images.rows(order[:limit].sort().values)
+        return samples
+    if limit > len(samples):
+        raise MentorNetError(f"limit is {limit}, but there are {len(samples)} training samples")
+    order = torch.randperm(len(samples), generator=generator(seed, _LIMIT))
+    return samples.rows(order[:limit].sort().values)
 
 
-def _held_out(images: Samples, share: float) -> tuple[Samples, Samples]:
-    """What is trained on, and what is held out: with given labels only, as users have them."""
-    stay, held = hold_out(images.given_label, share)
-    return images.rows(stay), replace(images.rows(held), true_label=None)
+def _held_out(samples: Samples, share: float) -> tuple[Samples, Samples]:
+    """The samples to train on, and those held out, which keep their given labels only."""
+    stay, held = hold_out(samples.given_label, share)
+    return samples.rows(stay), replace(samples.rows(held), true_label=None)

@@ -17,7 +17,7 @@ __all__ = ["time_trial"]
 
 
 def time_trial(trial: Trial) -> float:
-    """Return the images per second over a few steps, after two steps to warm up."""
+    """Images per second over a few steps, after two steps of warm-up."""
     precision: Any = "bf16-mixed" if trial.precision == "bf16" else "32-true"
     fabric = Fabric(accelerator=trial.accelerator, devices=1, precision=precision)
     student: Any = make_student(

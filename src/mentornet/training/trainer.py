@@ -111,7 +111,7 @@ class Trainer:
         )  # fmt: skip
 
     def _first_images(self, count: int) -> Tensor:
-        pixels = self.prepared.train.source[:count]
+        pixels = self.prepared.train.inputs[:count]
         return torch.cat(list(eval_batches(pixels, fetcher=self.batches.fetcher)))
 
     # The ladder.

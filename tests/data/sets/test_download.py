@@ -11,8 +11,8 @@ import pytest
 from mentornet import MentorNetError
 from mentornet.data import download
 from mentornet.data.sets import web
-from tests.data.files import random_pixels
-from tests.data.loopback import Server, serving
+from tests.data.image_files import random_pixels
+from tests.data.sets.loopback import Server, serving
 
 CONTENT = random_pixels(1_000_000).tobytes()
 MD5 = hashlib.md5(CONTENT).hexdigest()
@@ -200,7 +200,7 @@ def closed_port() -> int:
 
 def test_no_network(tmp_path: Path) -> None:
     address = f"http://127.0.0.1:{closed_port()}/a"
-    with pytest.raises(MentorNetError, match=r"cannot be reached.*--folder.*--mirror"):
+    with pytest.raises(MentorNetError, match=r"cannot be reached.*setting folder.*setting mirror"):
         download(address, tmp_path / "a.bin", md5=MD5)
 
 
@@ -215,7 +215,7 @@ def test_a_server_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_mistakes(server: Server, tmp_path: Path) -> None:
     for address, message in [
         (server.address("/none"), "/none: 404 Not Found"),
-        ("ftp://example.org/a", "an address must be of http, https or file, got ftp://"),
+        ("ftp://example.org/a", "an address must start with http, https or file, got ftp://"),
         ("http://[bad/a", "http://[bad/a is not an address"),
         ("http://localhost:port/a", "http://localhost:port/a is not an address"),
         (str(tmp_path / "none"), "none cannot be read: No such file"),

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from mentornet import MentorNetError
-from mentornet.data import load_manifest
-from tests.data.files import write_parquet, write_png
+from mentornet.data import LoadOptions, load_manifest
+from tests.data.image_files import write_parquet, write_png
 
 ROWS = [
     ("img/0.png", "dog", "train"),
@@ -55,7 +55,7 @@ def test_all_splits(kind: str, tmp_path: Path) -> None:
     assert splits.validation.paths == ("img/3.png", "img/5.png")
     assert splits.validation.given_label.tolist() == [0, 1]
     expected = write_png(tmp_path / "x.png", seed=4)
-    assert np.array_equal(splits.train.pixels[2].permute(1, 2, 0).numpy(), expected)
+    assert np.array_equal(splits.train.tensor[2].permute(1, 2, 0).numpy(), expected)
     assert splits.notes == ()
 
 
@@ -67,7 +67,7 @@ def test_a_byte_order_mark_blank_lines_and_spaces_do_no_harm(tmp_path: Path) -> 
     splits = load_manifest(path)
     assert splits.train.classes == ("a", "b, c")
     assert len(splits.train) + len(splits.test) == 4
-    assert "held out for testing, 2 images; their labels are as noisy" in splits.notes[0]
+    assert "held out for testing, 2 samples; their labels are as noisy" in splits.notes[0]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -144,7 +144,7 @@ def test_missing_and_bad_images_can_be_skipped(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "m.csv", ["path", "label"], rows)
     with pytest.raises(MentorNetError, match=r"m.csv, row 2: there is no file img/0.png in .*skip"):
         load_manifest(path)
-    splits = load_manifest(path, skip_bad=True, size=16)
+    splits = load_manifest(path, LoadOptions(skip_bad=True, image_size=16))
     assert len(splits.train) + len(splits.test) == 4
     assert splits.train.shape == (3, 16, 16)
     assert [note.split(": ")[-1] for note in splits.notes[:2]] == [
@@ -192,7 +192,7 @@ MISTAKES = {
     ),
     "some true labels": (
         "path,label,true_label\nimg/0.png,a,a\nimg/1.png,b,\nimg/2.png,b,b\n",
-        "row 3 has no true label, but 2 of 3 train rows have; true labels must be known for all",
+        "row 3 has no true label, but 2 of 3 train rows have one; true labels must be known",
     ),
     "duplicate": (
         f"path,label\n{GOOD}img/../img/0.png,b\n",

@@ -67,7 +67,7 @@ def test_mistakes(tmp_path: Path) -> None:
         ("nothing.npz", "x", "nothing.npz is missing"),
         ("cut.npz", "x", "cannot be read as labels"),
         ("empty.npy", "x", "cannot be read as labels"),
-        ("floats.npz", "clean_label", "must be whole numbers, one a sample, got float64"),
+        ("floats.npz", "clean_label", "must be whole numbers, one for each sample, got float64"),
     ]:
         with pytest.raises(MentorNetError, match=re.escape(message)):
             read_labels(tmp_path / name, key)

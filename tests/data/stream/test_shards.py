@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from mentornet import MentorNetError
-from mentornet.data import Samples, Splits, load_data, load_digits
+from mentornet.data import LoadOptions, Samples, Splits, load_data, load_digits
 from mentornet.data.stream.packing import pack
 from mentornet.data.stream.shards import load_shards
 from mentornet.data.stream.streamed import Streamed, read_place
@@ -20,19 +20,19 @@ from tests.data.layouts import jpeg, put, write_imagenet, write_webvision
 
 
 def contents(images: Samples) -> list[bytes]:
-    assert isinstance(images.source, Streamed)
-    return [read_place(place).content for place in images.source.places(range(len(images)))]
+    assert isinstance(images.inputs, Streamed)
+    return [read_place(place).content for place in images.inputs.places(range(len(images)))]
 
 
 @pytest.fixture
 def imagenet(tmp_path: Path) -> Splits:
-    return load_data("imagenet", folder=write_imagenet(tmp_path / "imagenet"))
+    return load_data("imagenet", LoadOptions(folder=write_imagenet(tmp_path / "imagenet")))
 
 
 def test_files_come_back_byte_for_byte(tmp_path: Path, imagenet: Splits) -> None:
     done = pack(imagenet, tmp_path / "shards", source="imagenet", per_shard=10)
     assert (done.shards, done.samples, done.skipped) == (6, 48, ())
-    again = load_data(f"{tmp_path / 'shards'}", size=64)
+    again = load_data(f"{tmp_path / 'shards'}", LoadOptions(image_size=64))
     for part in ("train", "test"):
         one, other = getattr(imagenet, part), getattr(again, part)
         assert contents(one) == contents(other)
@@ -45,7 +45,7 @@ def test_files_come_back_byte_for_byte(tmp_path: Path, imagenet: Splits) -> None
 
 def test_further_parts_and_true_labels(tmp_path: Path) -> None:
     folder, home = write_webvision(tmp_path / "web"), write_imagenet(tmp_path / "imagenet")
-    splits = load_data("webvision", folder=folder, imagenet=home)
+    splits = load_data("webvision", LoadOptions(folder=folder, imagenet=home))
     noisy = splits.train.relabelled((splits.train.given_label + 1) % 3)
     pack(Splits(noisy, splits.test, further=splits.further), tmp_path / "out", source="webvision")
     again = load_shards(tmp_path / "out")
@@ -59,12 +59,12 @@ def test_images_in_memory_stay_so(tmp_path: Path) -> None:
     digits = load_digits()
     pack(digits, tmp_path / "digits", source="digits", per_shard=700)
     again = load_data(f"{tmp_path / 'digits'}")
-    assert torch.equal(again.train.pixels, digits.train.pixels)
-    assert torch.equal(again.test.pixels, digits.test.pixels)
+    assert torch.equal(again.train.tensor, digits.train.tensor)
+    assert torch.equal(again.test.tensor, digits.test.tensor)
     assert again.train.paths is None
     assert again.train.fingerprint() == digits.train.fingerprint()
-    with pytest.raises(MentorNetError, match="--image-size has no meaning"):
-        load_data(f"{tmp_path / 'digits'}", size=16)
+    with pytest.raises(MentorNetError, match="image_size has no meaning"):
+        load_data(f"{tmp_path / 'digits'}", LoadOptions(image_size=16))
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a file left open
@@ -87,12 +87,12 @@ def test_we_read_what_others_pack(tmp_path: Path) -> None:
             sink.write(
                 {"__key__": f"s{number}", "jpg": jpeg(number % 3, number), "cls": number % 3}
             )
-    splits = load_data(f"{tmp_path}", size=32)
+    splits = load_data(f"{tmp_path}", LoadOptions(image_size=32))
     assert (len(splits.train), len(splits.test)) == (9, 3)
     assert splits.train.classes == ("0", "1", "2")
     assert splits.notes == (
-        "no test or validation images: 10 % of the training images are held out for testing, "
-        "3 images; their labels are as noisy as the training labels",
+        "no test or validation samples: 10 % of the training samples are held out for testing, "
+        "3 samples; their labels are as noisy as the training labels",
     )
     assert splits.train.paths is not None
     numbers = [int(path[1:]) for path in splits.train.paths]
@@ -134,7 +134,7 @@ def test_packing_goes_on_where_it_was(
 def test_bad_images_are_named_or_left_out(tmp_path: Path, imagenet: Splits) -> None:
     put(tmp_path / "imagenet/train/n01443537/n01443537_3.JPEG", jpeg(0, 0)[:300])
     with pytest.raises(
-        MentorNetError, match=r"n01443537_3.JPEG cannot .* --skip-bad leaves it out"
+        MentorNetError, match=r"n01443537_3.JPEG cannot .* set skip_bad to leave it out"
     ):
         pack(imagenet, tmp_path / "shards", source="imagenet")
     done = pack(imagenet, tmp_path / "shards", source="imagenet", skip_bad=True)
@@ -154,7 +154,10 @@ BAD_SHARDS: list[tuple[Callable[[Path], object], str]] = [
     (lambda folder: (folder / "train-000000.tar").unlink(), "train-000000.tar is missing"),
     (lambda folder: put(folder / "index.parquet", b"x"), "index.parquet cannot be read"),
     (lambda folder: (folder / "index.parquet").unlink(), "was not packed to the end"),
-    (lambda folder: put(folder / "shards.json", '{"format": 9}'), "is of format 9, and 1 is read"),
+    (
+        lambda folder: put(folder / "shards.json", '{"format": 9}'),
+        "has format 9, but this version reads format 1",
+    ),
     (lambda folder: put(folder / "shards.json", "{"), "is not JSON"),
     (lambda folder: put(folder / "shards.json", '{"format": 1}'), "was not packed to the end"),
 ]
@@ -184,7 +187,7 @@ def test_what_is_held_out_of_the_tars_of_others_has_its_true_labels(tmp_path: Pa
         about = f'{{"given_label": {number % 2}, "true_label": 1}}'
         members |= {f"s{number}.jpg": jpeg(0, number), f"s{number}.json": about.encode()}
     write_tar(tmp_path / "train-0.tar", members)
-    splits = load_data(f"{tmp_path}", size=32)
+    splits = load_data(f"{tmp_path}", LoadOptions(image_size=32))
     assert splits.test.given_label.tolist() == [1, 1]
     assert sorted(splits.train.given_label.tolist()) == [0, 0, 1, 1]
 
@@ -196,7 +199,7 @@ def test_images_of_others_to_judge_by_have_their_true_labels(tmp_path: Path) -> 
             about = f'{{"given_label": {number % 2}, "true_label": {1 - number % 2}}}'
             members |= {f"s{number}.jpg": jpeg(0, number), f"s{number}.json": about.encode()}
         write_tar(tmp_path / f"{part}-0.tar", members)
-    splits = load_data(f"{tmp_path}", size=32)
+    splits = load_data(f"{tmp_path}", LoadOptions(image_size=32))
     assert splits.train.given_label.tolist() == [0, 1, 0, 1]
     assert splits.test.given_label.tolist() == [1, 0, 1, 0]
 
@@ -210,7 +213,7 @@ BAD_TARS: list[tuple[dict[str, bytes], str]] = [
     ({"a.jpg": b"1", "a.cls": b"\xff"}, "a.cls cannot be read"),
     (
         {"a.jpg": jpeg(0, 0), "a.cls": b"0", "b.jpg": jpeg(1, 0), "b.cls": b"1"},
-        "too few training images to hold any out",
+        "too few training samples to hold any out",
     ),
 ]
 
@@ -235,9 +238,9 @@ def test_a_folder_of_another_packing(tmp_path: Path, imagenet: Splits) -> None:
     with pytest.raises(MentorNetError, match="another packing: its per_shard is 18, not 9"):
         pack(imagenet, tmp_path / "shards", source="imagenet", per_shard=9)
     put(tmp_path / "mine" / "notes.txt", b"")
-    with pytest.raises(MentorNetError, match="is not empty, and not of ours"):
+    with pytest.raises(MentorNetError, match="is not empty, and was not begun by this command"):
         pack(imagenet, tmp_path / "mine", source="imagenet")
-    with pytest.raises(MentorNetError, match="per-shard must be ≥ 1, got 0"):
+    with pytest.raises(MentorNetError, match="per_shard must be ≥ 1, got 0"):
         pack(imagenet, tmp_path / "new", source="imagenet", per_shard=0)
 
 
@@ -249,7 +252,9 @@ def test_suffixes_that_nobody_knows_are_no_reason_to_leave_out(tmp_path: Path) -
         rows.append(f"{name},{number % 2}")
     put(tmp_path / "list.csv", "\n".join(rows))
     done = pack(
-        load_data(f"{tmp_path / 'list.csv'}", stream=True, size=16), tmp_path / "out", source="list"
+        load_data(f"{tmp_path / 'list.csv'}", LoadOptions(stream=True, image_size=16)),
+        tmp_path / "out",
+        source="list",
     )
     assert (done.samples, done.skipped) == (12, ())
 
@@ -269,4 +274,4 @@ def test_a_tar_among_class_folders_is_no_shard(tmp_path: Path) -> None:
         for number in range(4):
             put(tmp_path / name / f"{number}.jpg", jpeg(0, number))
     put(tmp_path / "val.tar", b"")
-    assert len(load_data(f"{tmp_path}", size=8).train) == 6
+    assert len(load_data(f"{tmp_path}", LoadOptions(image_size=8)).train) == 6

@@ -14,7 +14,7 @@ from PIL import Image
 from mentornet import MentorNetError
 from mentornet.data import UnreadableImage, read_image, read_images
 from mentornet.data.files.reading import survey
-from tests.data.files import huge_png, png, random_pixels, write_png
+from tests.data.image_files import huge_png, png, random_pixels, write_png
 
 
 @pytest.mark.parametrize("shape", [(32, 32, 3), (28, 28)])
@@ -172,7 +172,7 @@ def test_bad_images_are_the_error_or_are_skipped(tmp_path: Path) -> None:
         write_png(path, 8, 8, seed=number)
     paths[13].write_bytes(b"")
     paths[7].write_text("no image")
-    with pytest.raises(UnreadableImage, match=r"7\.png .*not an image.*--skip-bad continues"):
+    with pytest.raises(UnreadableImage, match=r"7\.png .*not an image.*set skip_bad to continue"):
         read_images(paths, 8, 1)
     decoded = read_images(paths, 8, 1, skip_bad=True)
     assert decoded.kept.tolist() == [n for n in range(20) if n not in (7, 13)]
@@ -209,9 +209,9 @@ def test_the_survey_looks_at_a_hundred_of_many(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("size", "channels", "message"),
     [
-        (0, 3, "image size must be at least 1 pixel, got 0"),
+        (0, 3, "image_size must be at least 1 pixel, got 0"),
         (8, 2, "channels must be 1 (grey) or 3 (colour), got 2"),
-        (1_000_000, 3, "choose a smaller --image-size"),
+        (1_000_000, 3, "choose a smaller image_size"),
     ],
 )
 def test_mistakes(size: int, channels: int, message: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from mentornet.data.stream.fetching import Fetcher, Wanted
 from mentornet.data.stream.streamed import InShards, LooseFiles, Place, read_place
 from mentornet.data.stream.views import COLOUR_DRAWS, VIEW_DRAWS, distort, random_box, scaled, view
 from mentornet.randomness import generator
-from tests.data.files import huge_png, png, random_pixels
+from tests.data.image_files import huge_png, png, random_pixels
 from tests.data.layouts import jpeg, put
 
 GENTLE = np.array([0.5, 1.0, 0.0, 0.0, 0.9])  # the largest box of aspect 1.04, not flipped
@@ -112,7 +112,7 @@ def test_exif_turns_a_photograph() -> None:
     ("content", "reason"),
     [
         (b"", "it is empty"),
-        (b"GIF89a nonsense", "it is not an image, or of a format"),
+        (b"GIF89a nonsense", "it is not an image, or its format"),
         (jpeg(0, 0)[:300], "Truncated File Read"),
         (jpeg(0, 0)[:-200], "truncated"),
         (huge_png(30_000), "too many pixels"),
@@ -167,7 +167,9 @@ def test_bad_images_are_named_or_grey(tmp_path: Path, workers: int) -> None:
     put(tmp_path / "bad.jpg", jpeg(0, 0)[:200])
     files = LooseFiles(tmp_path, ["good.jpg", "bad.jpg", "gone.jpg"], 16)
     wanted = [Wanted(files.places(range(3)), 16)]
-    with pytest.raises(UnreadableImage, match=r"bad\.jpg cannot be read .* --skip-bad continues"):
+    with pytest.raises(
+        UnreadableImage, match=r"bad\.jpg cannot be read .* set skip_bad to use a grey one"
+    ):
         list(Fetcher(workers).fetch(wanted))
     fetcher = Fetcher(workers, skip_bad=True)
     (pixels,) = fetcher.fetch(wanted)

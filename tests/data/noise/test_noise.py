@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from mentornet import MentorNetError
-from mentornet.data import Noise, corrupt, corrupt_images, load_digits, noise_rate, parse_noise
-from mentornet.data.noise.kinds import NOISES, asymmetric, instance, pairflip, symmetric, uniform
+from mentornet.data import Noise, corrupt, corrupt_samples, load_digits, noise_rate, parse_noise
+from mentornet.data.noise.kinds import NOISES
+from mentornet.data.noise.transitions import asymmetric, instance, pairflip, symmetric, uniform
 from mentornet.randomness import generator
 
 CIFAR10 = (
@@ -91,9 +92,11 @@ def test_instance_noise_has_its_rate_at_the_ends_too(rate: float) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NOISES if name != "asymmetric"])
-def test_corrupt_images_keeps_the_truth_and_follows_the_seed(name: str) -> None:
+def test_corrupt_samples_keeps_the_truth_and_follows_the_seed(name: str) -> None:
     clean = load_digits().train
-    noisy, again, other = (corrupt_images(clean, Noise(name, 0.5), seed=seed) for seed in (1, 1, 2))
+    noisy, again, other = (
+        corrupt_samples(clean, Noise(name, 0.5), seed=seed) for seed in (1, 1, 2)
+    )
     assert noisy.true_label is not None
     assert torch.equal(noisy.true_label, clean.given_label)
     assert torch.equal(noisy.given_label, again.given_label)
@@ -104,7 +107,7 @@ def test_corrupt_images_keeps_the_truth_and_follows_the_seed(name: str) -> None:
 def test_no_noise_is_no_change() -> None:
     clean = load_digits().train
     for name in ("uniform", "symmetric", "pairflip"):
-        noisy = corrupt_images(clean, Noise(name, 0.0), seed=0)
+        noisy = corrupt_samples(clean, Noise(name, 0.0), seed=0)
         assert torch.equal(noisy.given_label, clean.given_label)
 
 

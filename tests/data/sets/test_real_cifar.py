@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from mentornet.data import Noise, corrupt_images, load_cifar10, load_cifar100, noise_rate
-from mentornet.data.sets.cifar_classes import CIFAR10, CIFAR100
+from mentornet.data import DATASETS, Noise, corrupt_samples, load_cifar10, load_cifar100, noise_rate
+from mentornet.data.sets.cifar_classes import CLASSES
 from mentornet.data.sets.cifar_parquet import official_order
 
 
@@ -23,21 +23,24 @@ def folder() -> Path:
 
 
 def test_cifar10() -> None:
-    splits = load_cifar10(folder())
-    assert (len(splits.train), len(splits.test)) == (50_000, 10_000)
+    splits, record = load_cifar10(folder()), DATASETS["cifar10"]
+    assert (len(splits.train), len(splits.test)) == (record.count, 10_000)
+    assert splits.train.shape == record.shape
+    assert len(splits.train.classes) == record.classes
     assert splits.train.classes[3] == "cat"
     assert torch.bincount(splits.train.given_label).tolist() == [5000] * 10
-    noisy = corrupt_images(splits.train, Noise("uniform", 0.4), seed=0)
+    noisy = corrupt_samples(splits.train, Noise("uniform", 0.4), seed=0)
     assert noisy.true_label is not None
     assert noise_rate(noisy.given_label, noisy.true_label) == pytest.approx(0.36, abs=0.011)
 
 
 def test_cifar100() -> None:
-    train = load_cifar100(folder()).train
-    assert len(train) == 50_000
+    train, record = load_cifar100(folder()).train, DATASETS["cifar100"]
+    found = (len(train), train.shape, len(train.classes))
+    assert found == (record.count, record.shape, record.classes)
     assert train.groups is not None
     assert torch.bincount(train.groups).tolist() == [5] * 20
-    noisy = corrupt_images(train, Noise("asymmetric", 0.4), seed=0)
+    noisy = corrupt_samples(train, Noise("asymmetric", 0.4), seed=0)
     assert torch.equal(train.groups[noisy.given_label], train.groups[train.given_label])
 
 
@@ -52,5 +55,5 @@ def test_the_hubs_order_of_cifar10_is_put_right() -> None:
 
 
 def test_class_names() -> None:
-    assert load_cifar10(folder()).train.classes == CIFAR10
-    assert load_cifar100(folder()).train.classes == CIFAR100
+    assert load_cifar10(folder()).train.classes == CLASSES["cifar10"]
+    assert load_cifar100(folder()).train.classes == CLASSES["cifar100"]

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from mentornet import MentorNetError
-from mentornet.data import Splits, load_image_folder
+from mentornet.data import LoadOptions, Splits, load_image_folder
 from mentornet.data.holdout import hold_out
 from mentornet.randomness import generator
-from tests.data.files import write_png
+from tests.data.image_files import write_png
 
 
 def write_part(home: Path, counts: dict[str, int], *shape: int) -> None:
@@ -35,7 +35,7 @@ def test_three_parts(tmp_path: Path) -> None:
         "train/dog/000.png", "train/dog/001.png", "train/dog/002.png",
     )  # fmt: skip
     assert splits.train.given_label.tolist() == [0, 0, 0, 1, 1, 1]
-    assert np.array_equal(splits.train.pixels[2].permute(1, 2, 0).numpy(), nested)
+    assert np.array_equal(splits.train.tensor[2].permute(1, 2, 0).numpy(), nested)
     assert splits.train.true_label is None
     assert splits.test.paths == ("test/dog/000.png", "test/dog/001.png")
     assert splits.test.given_label.tolist() == [1, 1]
@@ -50,7 +50,7 @@ def test_val_serves_as_test_where_there_is_none(tmp_path: Path) -> None:
     splits = load_image_folder(tmp_path)
     assert (len(splits.train), len(splits.test)) == (4, 3)
     assert splits.validation is None
-    assert splits.notes == ("no test images: the 3 validation images serve as such",)
+    assert splits.notes == ("no test samples: the 3 validation samples are used for testing",)
 
 
 def test_a_tenth_of_each_class_is_held_out_in_the_same_way_every_time(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_tenth_of_each_class_is_held_out_in_the_same_way_every_time(tmp_path: 
     assert len(one.train) + len(one.test) == 35
     assert torch.bincount(one.test.given_label, minlength=3).tolist() == [3, 1, 0]
     (note,) = one.notes
-    assert "10 % of the training images are held out for testing, 4 images" in note
+    assert "10 % of the training samples are held out for testing, 4 samples" in note
     assert "as noisy as the training labels" in note
 
 
@@ -83,7 +83,7 @@ def test_size_and_channels(tmp_path: Path) -> None:
     write_part(tmp_path / "train", {"a": 3, "b": 3}, 20, 31)
     write_part(tmp_path / "test", {"a": 1}, 50, 50)
     assert load_image_folder(tmp_path).train.shape == (1, 20, 20)
-    assert load_image_folder(tmp_path, size=16).test.shape == (1, 16, 16)
+    assert load_image_folder(tmp_path, LoadOptions(image_size=16)).test.shape == (1, 16, 16)
     write_png(tmp_path / "train" / "a" / "colour.png", 20, 20, 3)
     assert load_image_folder(tmp_path).test.shape == (3, 20, 20)
 
@@ -107,9 +107,9 @@ def test_bad_images_stop_or_are_skipped_and_told(tmp_path: Path) -> None:
     write_part(tmp_path / "test", {"a": 2})
     bad = tmp_path / "train" / "a" / "003.png"
     bad.write_bytes(b"")
-    with pytest.raises(MentorNetError, match=re.escape(f"{bad} cannot be read") + ".*--skip-bad"):
+    with pytest.raises(MentorNetError, match=re.escape(f"{bad} cannot be read") + ".*set skip_bad"):
         load_image_folder(tmp_path)
-    splits = load_image_folder(tmp_path, skip_bad=True)
+    splits = load_image_folder(tmp_path, LoadOptions(skip_bad=True))
     assert splits.notes == (f"left out: {bad} cannot be read as an image: it is empty",)
     assert splits.train.paths is not None
     assert len(splits.train) == 16
@@ -117,24 +117,24 @@ def test_bad_images_stop_or_are_skipped_and_told(tmp_path: Path) -> None:
     assert splits.train.given_label.tolist() == [0] * 14 + [1] * 2
     for number in range(12):
         (tmp_path / "train" / "a" / f"{number:03}.png").write_bytes(b"")
-    notes = load_image_folder(tmp_path, skip_bad=True).notes
+    notes = load_image_folder(tmp_path, LoadOptions(skip_bad=True)).notes
     assert len(notes) == 12
     assert all(f"{number:03}.png" in note for number, note in enumerate(notes))
     for number in range(2):
         (tmp_path / "train" / "b" / f"{number:03}.png").write_bytes(b"")
     with pytest.raises(MentorNetError, match="none of the training images of class 'b' can be"):
-        load_image_folder(tmp_path, skip_bad=True)
+        load_image_folder(tmp_path, LoadOptions(skip_bad=True))
     for number in range(2):
         (tmp_path / "test" / "a" / f"{number:03}.png").write_bytes(b"")
     with pytest.raises(MentorNetError, match="none of the test images can be read"):
-        load_image_folder(tmp_path, skip_bad=True)
+        load_image_folder(tmp_path, LoadOptions(skip_bad=True))
 
 
 def test_progress_counts_all_parts_together(tmp_path: Path) -> None:
     write_part(tmp_path / "train", {"a": 3, "b": 3})
     write_part(tmp_path / "test", {"a": 2})
     calls: list[tuple[str, int, int]] = []
-    load_image_folder(tmp_path, on_progress=lambda *call: calls.append(call))
+    load_image_folder(tmp_path, LoadOptions(on_progress=lambda *call: calls.append(call)))
     assert calls == [("reading images", done, 8) for done in range(1, 9)]
 
 
@@ -176,7 +176,7 @@ MISTAKES: dict[str, tuple[Make, str]] = {
     ),
     "one image each": (
         classes("train", "a", "b", count=1),
-        "too few training images to hold any out",
+        "too few training samples to hold any out",
     ),
 }
 
@@ -191,8 +191,8 @@ def test_mistake(name: str, tmp_path: Path) -> None:
 
 def test_a_size_or_a_folder_that_cannot_be(tmp_path: Path) -> None:
     write_part(tmp_path, {"a": 2, "b": 2})
-    with pytest.raises(MentorNetError, match="image size must be at least 8 pixels, got 4"):
-        load_image_folder(tmp_path, size=4)
+    with pytest.raises(MentorNetError, match="image_size must be at least 8 pixels, got 4"):
+        load_image_folder(tmp_path, LoadOptions(image_size=4))
     with pytest.raises(MentorNetError, match="none is not a folder"):
         load_image_folder(tmp_path / "none")
 

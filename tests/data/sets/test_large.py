@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from mentornet import MentorNetError
-from mentornet.data import load_data
+from mentornet.data import LoadOptions, load_data
 from mentornet.data.stream.streamed import LooseFiles
 from tests.data.layouts import SYNSETS, jpeg, put, write_imagenet, write_webvision
 
@@ -21,7 +21,7 @@ def test_imagenet(tmp_path: Path, flat: bool) -> None:
     write_imagenet(home, flat=flat)
     if flat:
         (home / "LOC_val_solution.csv").rename(tmp_path / "LOC_val_solution.csv")
-    splits = load_data("imagenet", folder=tmp_path)
+    splits = load_data("imagenet", LoadOptions(folder=tmp_path))
     assert splits.train.classes == SYNSETS
     assert splits.train.shape == (3, 299, 299)
     assert len(splits.train) == 36
@@ -29,8 +29,8 @@ def test_imagenet(tmp_path: Path, flat: bool) -> None:
     assert splits.train.paths is not None
     assert splits.train.paths[0] == "train/n01440764/n01440764_0.JPEG"
     assert splits.test.given_label.tolist() == [0] * 4 + [1] * 4 + [2] * 4
-    assert isinstance(splits.test.source, LooseFiles)
-    for place in splits.test.source.places(range(12)):
+    assert isinstance(splits.test.inputs, LooseFiles)
+    for place in splits.test.inputs.places(range(12)):
         assert Path(place.file).is_file()
 
 
@@ -39,21 +39,21 @@ def test_imagenet_with_a_numbered_list(tmp_path: Path) -> None:
     (tmp_path / "LOC_val_solution.csv").unlink()
     put(tmp_path / "val.txt", "ILSVRC2012_val_00000010.JPEG 1\nILSVRC2012_val_00000000.JPEG 0\n")
     (tmp_path / "train" / "n01484850").rename(tmp_path / "later")
-    test = load_data("imagenet", folder=tmp_path, size=64).test
+    test = load_data("imagenet", LoadOptions(folder=tmp_path, image_size=64)).test
     assert test.paths == ("val/ILSVRC2012_val_00000010.JPEG", "val/ILSVRC2012_val_00000000.JPEG")
     assert test.given_label.tolist() == [1, 0]
     assert test.shape == (3, 64, 64)
     put(tmp_path / "val.txt", "ILSVRC2012_val_00000020.JPEG 2\n")
     with pytest.raises(
-        MentorNetError, match=r"val\.txt:1 is of class 2, but .* has 2 class folders"
+        MentorNetError, match=r"val\.txt:1 has class 2, but .* has only 2 class folders"
     ):
-        load_data("imagenet", folder=tmp_path)
+        load_data("imagenet", LoadOptions(folder=tmp_path))
 
 
 def test_webvision(tmp_path: Path) -> None:
     folder = write_webvision(tmp_path / "webvision")
     imagenet = write_imagenet(tmp_path / "imagenet")
-    splits = load_data("webvision", folder=folder, imagenet=imagenet)
+    splits = load_data("webvision", LoadOptions(folder=folder, imagenet=imagenet))
     assert splits.train.classes == SYNSETS
     assert len(splits.train) == 48
     assert splits.train.true_label is None
@@ -71,7 +71,7 @@ def test_mini_is_googles_part_of_the_first_50_classes(
     monkeypatch.setenv("MENTORNET_DATA", str(tmp_path))
     write_webvision(tmp_path / "webvision")
     imagenet = write_imagenet(tmp_path / "imagenet")
-    splits = load_data("webvision-mini", imagenet=imagenet)
+    splits = load_data("webvision-mini", LoadOptions(imagenet=imagenet))
     assert splits.train.classes == SYNSETS[:2]
     assert splits.train.given_label.bincount().tolist() == [8, 8]
     assert splits.train.paths is not None
@@ -108,28 +108,32 @@ def test_bad_webvision(tmp_path: Path, change: Callable[[Path], object], message
     folder = write_webvision(tmp_path)
     change(folder)
     with pytest.raises(MentorNetError, match=re.escape(message)):
-        load_data("webvision", folder=folder)
+        load_data("webvision", LoadOptions(folder=folder))
 
 
 def test_bad_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MENTORNET_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for source, folder, message in (
-        ("imagenet", None, "imagenet is not downloaded for you; put it at imagenet in the folder"),
+        (
+            "imagenet",
+            None,
+            "imagenet is not downloaded for you; put it into a folder called imagenet inside",
+        ),
         ("imagenet", tmp_path / "gone", "is not a folder, so ImageNet is not in it"),
         ("imagenet", tmp_path, "holds neither train nor val"),
         ("webvision", tmp_path, "has no folder info"),
     ):
         with pytest.raises(MentorNetError, match=message):
-            load_data(source, folder=folder)
+            load_data(source, LoadOptions(folder=folder))
     write_imagenet(tmp_path / "one", flat=True)
     (tmp_path / "one" / "LOC_val_solution.csv").unlink()
-    with pytest.raises(MentorNetError, match=r"none of LOC_val_solution\.csv"):
-        load_data("imagenet", folder=tmp_path / "one")
+    with pytest.raises(MentorNetError, match=r"none of LOC_val_solution\.csv.* to tell the class"):
+        load_data("imagenet", LoadOptions(folder=tmp_path / "one"))
     (tmp_path / "two/train/n1").mkdir(parents=True)
     (tmp_path / "two/train/n2").mkdir()
     with pytest.raises(MentorNetError, match="n1 holds no images"):
-        load_data("imagenet", folder=tmp_path / "two")
+        load_data("imagenet", LoadOptions(folder=tmp_path / "two"))
 
 
 def test_a_folder_of_ones_own_can_be_streamed(tmp_path: Path) -> None:
@@ -139,15 +143,15 @@ def test_a_folder_of_ones_own_can_be_streamed(tmp_path: Path) -> None:
     rows = ["path,label"] + [f"photos/cat/{n}.jpg,cat" for n in range(20)]
     rows += [f"{tmp_path}/photos/dog/{n}.jpg,dog" for n in range(20)]
     put(tmp_path / "list.csv", "\n".join(rows))
-    folder = load_data(f"{tmp_path / 'photos'}", stream=True, size=32)
-    listed = load_data(f"{tmp_path / 'list.csv'}", stream=True, size=32)
+    folder = load_data(f"{tmp_path / 'photos'}", LoadOptions(stream=True, image_size=32))
+    listed = load_data(f"{tmp_path / 'list.csv'}", LoadOptions(stream=True, image_size=32))
     for splits in (folder, listed):
         assert splits.train.streamed
         assert (len(splits.train), len(splits.test)) == (36, 4)
-        assert isinstance(splits.train.source, LooseFiles)
-        assert all(Path(place.file).is_file() for place in splits.train.source.places(range(36)))
-        with pytest.raises(MentorNetError, match="are streamed, and here they must be in memory"):
-            _ = splits.train.pixels
+        assert isinstance(splits.train.inputs, LooseFiles)
+        assert all(Path(place.file).is_file() for place in splits.train.inputs.places(range(36)))
+        with pytest.raises(MentorNetError, match="are streamed, but here they must be in memory"):
+            _ = splits.train.tensor
     assert torch.equal(folder.train.given_label, listed.train.given_label)
-    with pytest.raises(MentorNetError, match="--stream has no meaning for digits"):
-        load_data("digits", stream=True)
+    with pytest.raises(MentorNetError, match="stream has no meaning for digits"):
+        load_data("digits", LoadOptions(stream=True))

@@ -16,8 +16,8 @@ from mentornet.data import fetch_cifar, load_cifar10, load_cifar100
 from mentornet.data.sets import web
 from mentornet.data.sets.cifar_archive import ARCHIVES
 from mentornet.locking import LOCK
-from tests.data.loopback import Server, serving
-from tests.data.test_datasets import write_cifar10, write_cifar100
+from tests.data.sets.loopback import Server, serving
+from tests.data.sets.test_datasets import write_cifar10, write_cifar100
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,7 @@ def test_both_datasets_from_a_server_that_drops(tmp_path: Path) -> None:
             fetch_cifar(name, cache, mirror=server.address("/data/"))  # is there: not asked again
         assert [wanted for _, wanted in server.asked] == [None, "bytes=1000-", "bytes=3000-", None]
     loaded, made = load_cifar10(cache), load_cifar10(tmp_path / "made")
-    assert torch.equal(loaded.train.pixels, made.train.pixels)
+    assert torch.equal(loaded.train.tensor, made.train.tensor)
     assert len(load_cifar100(cache).train) == 100
     assert {path.name for path in cache.iterdir()} == {ten.name, hundred.name, LOCK}
     assert ("cifar-10-python.tar.gz", len(archives["cifar10"]), len(archives["cifar10"])) in calls

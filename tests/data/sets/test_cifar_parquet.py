@@ -11,11 +11,11 @@ import torch
 
 from mentornet import MentorNetError
 from mentornet.data import Samples, Splits, load_cifar10, load_cifar100
-from mentornet.data.sets.cifar_classes import CIFAR10, CIFAR100
+from mentornet.data.sets.cifar_classes import CLASSES
 from mentornet.data.sets.cifar_parquet import official_order
 from mentornet.randomness import generator
-from tests.data.files import png, random_pixels, write_parquet
-from tests.data.test_datasets import write_cifar10, write_cifar100
+from tests.data.image_files import png, random_pixels, write_parquet
+from tests.data.sets.test_datasets import write_cifar10, write_cifar100
 
 
 def write_as_the_hub(
@@ -36,7 +36,7 @@ def write_as_the_hub(
             columns: dict[str, list[object]] = {
                 image: [
                     {"bytes": png(pixels.permute(1, 2, 0).numpy()), "path": None}
-                    for pixels in rows.pixels
+                    for pixels in rows.tensor
                 ],
                 fine: rows.given_label.tolist(),
             }
@@ -51,13 +51,13 @@ def same(one: Samples, other: Samples) -> bool:
     )
     return (
         groups
-        and torch.equal(one.pixels, other.pixels)
+        and torch.equal(one.tensor, other.tensor)
         and torch.equal(one.given_label, other.given_label)
     )
 
 
 @pytest.mark.parametrize("below", [".", "plain_text", "cifar10/plain_text"])
-@pytest.mark.parametrize("names", [CIFAR10, None])
+@pytest.mark.parametrize("names", [CLASSES["cifar10"], None])
 def test_cifar10_is_that_of_the_python_layout(
     below: str, names: tuple[str, ...] | None, tmp_path: Path
 ) -> None:
@@ -68,14 +68,14 @@ def test_cifar10_is_that_of_the_python_layout(
     read = load_cifar10(tmp_path / "hub", on_progress=lambda _, done, total: calls.append(done))
     assert same(read.train, expected.train)
     assert same(read.test, expected.test)
-    assert read.train.classes == CIFAR10
+    assert read.train.classes == CLASSES["cifar10"]
     assert calls[-1] == len(expected.test)
 
 
 def test_cifar100_has_its_groups_and_a_crab(tmp_path: Path) -> None:
     write_cifar100(tmp_path / "python")
     expected = load_cifar100(tmp_path / "python")
-    as_on_the_hub = tuple("cra" if name == "crab" else name for name in CIFAR100)
+    as_on_the_hub = tuple("cra" if name == "crab" else name for name in CLASSES["cifar100"])
     write_as_the_hub(tmp_path / "hub", expected, as_on_the_hub, fine="fine_label", image="image")
     read = load_cifar100(tmp_path / "hub")
     assert same(read.train, expected.train)
@@ -89,8 +89,8 @@ def test_the_right_one_of_several(tmp_path: Path) -> None:
     write_cifar100(tmp_path / "python")
     ten, hundred = load_cifar10(tmp_path / "python"), load_cifar100(tmp_path / "python")
     hub = tmp_path / "hub"
-    write_as_the_hub(hub / "ten", ten, CIFAR10)
-    write_as_the_hub(hub / "hundred", hundred, CIFAR100, fine="fine_label")
+    write_as_the_hub(hub / "ten", ten, CLASSES["cifar10"])
+    write_as_the_hub(hub / "hundred", hundred, CLASSES["cifar100"], fine="fine_label")
     write_as_the_hub(hub / "mnist", ten, tuple("0123456789"), image="image")
     assert same(load_cifar10(hub).test, ten.test)
     assert same(load_cifar100(hub).test, hundred.test)
@@ -118,8 +118,8 @@ SMALL = [{"bytes": png(np.zeros((28, 28), np.uint8)), "path": None}] * 2
 
 MISTAKES: dict[str, tuple[dict[str, list[Any]], str]] = {
     "other images": (tiny(img=SMALL), "must hold colour images of 32 × 32"),
-    "missing label": (tiny(label=[0, None]), "label must be whole numbers, none missing"),
-    "text": (tiny(label=["0", "1"]), "label must be whole numbers, none missing"),
+    "missing label": (tiny(label=[0, None]), "label must be a whole number in every row"),
+    "text": (tiny(label=["0", "1"]), "label must be a whole number in every row"),
     "beyond": (tiny(label=[0, 10]), "given labels must be in 0–9, got 0 to 10"),
     "damaged": (
         tiny(img=[tiny()["img"][0], {"bytes": b"", "path": None}]),
