@@ -126,7 +126,7 @@ class MethodConfig:
     method: str | None = None
     """full-model, forgetting, self-paced, focal, reed-soft, reed-hard, goldberger, spade,
     mentornet, mentornet-pd, mentornet-auto, mentornet-dd, mentor-bootstrap, verified or oracle,
-    or of others gce, sce, elr, co-teaching, mentormix, cleanlab-prune; by default mentornet-dd
+    or of others gce, sce, elr, co-teaching, mentormix; by default mentornet-dd
     where there are verified samples, else mentornet-auto, which finds the noise rate by itself."""
 
     set: tuple[str, ...] = ()

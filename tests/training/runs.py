@@ -20,7 +20,6 @@ from mentornet.config import (
 from mentornet.methods import make_method
 from mentornet.records import read_records
 from mentornet.training import Prepared, RunFolder, prepare
-from mentornet.training.pruning import unpruned
 from tests.data.layouts import jpeg, put
 
 METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
@@ -42,7 +41,6 @@ METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
     "elr": (),
     "co-teaching": (),
     "mentormix": (),
-    "cleanlab-prune": ("folds=2",),
     "verified": ("others=0.5",),
     "oracle": (),
 }
@@ -93,8 +91,7 @@ def small(method: str = "mentornet-pd", **changes: Any) -> TrainConfig:
 
 def prepared(method: str = "mentornet-pd", **changes: Any) -> Prepared:
     """What a trainer starts from."""
-    made = prepare(small(method, **changes))
-    return unpruned(made) if made.method.prunes_by else made
+    return prepare(small(method, **changes))
 
 
 def outcome(folder: Path) -> tuple[dict[str, Tensor], Any]:

@@ -6,7 +6,6 @@ from dataclasses import fields
 from typing import get_type_hints
 
 from mentornet.errors import MentorNetError
-from mentornet.methods.cleanlab_prune import CleanlabPrune
 from mentornet.methods.co_teaching import CoTeaching
 from mentornet.methods.early_learning import EarlyLearning
 from mentornet.methods.explicit_spade import ExplicitSpade
@@ -61,7 +60,6 @@ METHODS: dict[str, type[Method]] = {
         EarlyLearning,
         CoTeaching,
         MentorMix,
-        CleanlabPrune,
         VerifiedMethod,
         Oracle,
     )

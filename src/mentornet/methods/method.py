@@ -35,7 +35,6 @@ class Task:
         device: where the losses will be.
         verified: what a data-driven mentor learns from, and the student is taught.
         is_correct: whether each given label is true, `(N,)`; only the oracle looks at it.
-        kept: what was left of the samples by whoever pruned them before the run, `(N,)`.
     """
 
     count: int
@@ -45,7 +44,6 @@ class Task:
     device: torch.device | str = "cpu"
     verified: Verdicts | None = None
     is_correct: Tensor | None = None
-    kept: Tensor | None = None
 
 
 class Judged(NamedTuple):
@@ -241,16 +239,6 @@ class Method(ABC):
     def uses_verified(self) -> bool:
         """Whether it can learn from verified samples."""
         return self.needs_verified
-
-    @property
-    def prunes_by(self) -> int:
-        """How many folds of cross-validation it prunes the data by before the run; 0 for none."""
-        return 0
-
-    @property
-    def prunes_in(self) -> float:
-        """How long each of them is trained for, as a share of the run."""
-        return 1.0
 
     @abstractmethod
     def start(self, task: Task) -> Supervision:

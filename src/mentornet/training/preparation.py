@@ -54,8 +54,6 @@ class Prepared:
         further: what else the student is judged on, by name.
         samples: the number of each training sample before some were left out by decisions; None
             where none were.
-        kept: what was left of the samples, where the method prunes them.
-        seconds_before: what that took.
     """
 
     config: TrainConfig
@@ -67,8 +65,6 @@ class Prepared:
     notes: tuple[str, ...]
     further: Mapping[str, Samples] = field(default_factory=dict)
     samples: Tensor | None = None
-    kept: Tensor | None = None
-    seconds_before: float = 0.0
 
     @property
     def noise_rate(self) -> float | None:

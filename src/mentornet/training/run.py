@@ -19,7 +19,6 @@ from mentornet.errors import MentorNetError
 from mentornet.training.batches import steps_per_epoch
 from mentornet.training.observer import Observer
 from mentornet.training.preparation import Prepared, prepare
-from mentornet.training.pruning import prune, unpruned
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.speed import choose_machine
 from mentornet.training.trainer import Trainer
@@ -87,8 +86,6 @@ def _train(
     else:
         machine = _machine(prepared, processes, observer)
     prepared = _on_machine(prepared, machine)
-    if prepared.method.prunes_by:
-        prepared = unpruned(prepared)
     trainer = Trainer(prepared, run, observer)  # all that can be wrong is found before we write
     with run.alone() if processes.first else nullcontext():
         if processes.first:
@@ -97,8 +94,6 @@ def _train(
                 run.check_free()  # once more, now that nobody else can write here
                 run.start(prepared.config, prepared.train, prepared.digest, prepared.samples)
         processes.wait()
-        if prepared.method.prunes_by:
-            trainer = Trainer(prune(prepared, run.pruning, observer), run, observer)
         if resume:
             _go_on(trainer, run, observer)
         return trainer.fit()
@@ -116,8 +111,6 @@ def _train_without_folder(
     prepared: Prepared, processes: Processes, observer: Observer
 ) -> dict[str, Any]:
     prepared = _on_machine(prepared, _machine(prepared, processes, observer))
-    if prepared.method.prunes_by:
-        prepared = prune(prepared, None, observer)
     return Trainer(prepared, None, observer).fit()
 
 

@@ -51,7 +51,6 @@ class RunFolder:
         self.summary = path / "summary.json"
         self.trajectories = path / "trajectories"
         self.mentors = path / "mentors"
-        self.pruning = path / "pruning"
         self.best = path / "checkpoints" / "best.safetensors"
         self.last = path / "checkpoints" / "last.safetensors"
         self.checkpoints = Checkpoints(path / "checkpoints")
@@ -76,7 +75,7 @@ class RunFolder:
 
     def sweep(self) -> None:
         """Remove what a killed process had half written."""
-        for folder in (self.path, self.best.parent, self.trajectories, self.pruning):
+        for folder in (self.path, self.best.parent, self.trajectories):
             if folder.is_dir():
                 for file in folder.iterdir():
                     if _TEMPORARY.fullmatch(file.name):

@@ -88,7 +88,7 @@ class Trainer:
         self.accumulation = Accumulation(self.fabric, self.student, parts)
         self.records = Records(len(train), device, classes=len(train.classes))
         self.steps_done = self.epochs_done = 0
-        self.seconds = prepared.seconds_before
+        self.seconds = 0.0
         self.metrics: list[dict[str, Any]] = []
         self.best_judged, self.best_accuracy, self.best_epoch = -1.0, 0.0, 0
         self.notes: list[str] = []
@@ -104,7 +104,6 @@ class Trainer:
         return Task(
             count=len(train), classes=len(train.classes), total_steps=self.total_steps,
             seed=self.config.seed, device=device, verified=verified, is_correct=self.is_correct,
-            kept=self.prepared.kept,
         )  # fmt: skip
 
     def _first_images(self, count: int) -> Tensor:
