@@ -7,7 +7,9 @@ from tests.samples import some_features
 
 
 def test_from_loss_repeats_scalars() -> None:
-    features = MentorFeatures.from_loss(torch.tensor([1.0, 4.0]), loss_level=3.0, label=2, progress=7)
+    features = MentorFeatures.from_loss(
+        torch.tensor([1.0, 4.0]), loss_level=3.0, label=2, progress=7
+    )
     assert features.loss.tolist() == [[1.0], [4.0]]
     assert features.difference.tolist() == [[-2.0], [1.0]]
     assert features.label.tolist() == [2, 2]

@@ -79,7 +79,6 @@ METHOD_SETTINGS: dict[str, dict[str, object]] = {
         **_PACE, "percentile": 0.7, "burn_in": 0.1, "burn_in_drop": 0.0, "alpha": 2.0,
         "temperature": 1.0, "reweigh": True,
     },
-    "cleanlab-prune": {"folds": 4, "length": 1.0},
     "verified": {"others": 1.0},
     "oracle": {},
 }  # fmt: skip

@@ -338,6 +338,7 @@ def test_demo(
 
     from mentornet.config import OptimiserConfig
     from mentornet.experiments import demo
+    from mentornet.experiments.engines import Outcome
 
     whole = demo.demo_config
     monkeypatch.setattr(
@@ -346,8 +347,8 @@ def test_demo(
     )  # fmt: skip
     monkeypatch.setattr(
         demo,
-        "run_missing",
-        lambda jobs, *_, **__: ((job, job.function(**job.settings)) for job in jobs),
+        "run_locally",
+        lambda jobs, out, **_: (Outcome(job, demo.run_one(job, f"{out}")) for job in jobs),
     )
     out = tmp_path / "demo"
     for _ in range(2):  # a second one takes the place of the first

@@ -37,7 +37,9 @@ def test_every_feature_matters(arch: str, history: int) -> None:
     for name, change in parts.items():
         columns = {key: getattr(features, key) for key in parts}
         columns[name] = (columns[name] + change) % 10 if name == "label" else columns[name] + change
-        columns["epoch"] = columns["epoch"].clamp(max=99) if name != "epoch" else features.progress - 1
+        columns["epoch"] = (
+            columns["epoch"].clamp(max=99) if name != "epoch" else features.progress - 1
+        )
         assert mentor.weigh(type(features)(**columns)) != weight, name
 
 

@@ -209,8 +209,6 @@ def test_bootstrap_trusts_all_labels_in_burn_in() -> None:
         ("co-teaching", {"forget": 1.0}, r"forget must be in \[0, 1\), got 1"),
         ("mentormix", {"alpha": 0.0}, "alpha must be > 0, got 0"),
         ("mentor-bootstrap", {"belief": 1.0}, r"belief must be in \[0, 1\), got 1"),
-        ("cleanlab-prune", {"folds": 1}, "folds must be ≥ 2, got 1"),
-        ("cleanlab-prune", {"length": 0.0}, r"length must be in \(0, 1\], got 0"),
     ],
 )
 def test_bad_settings(name: str, settings: dict[str, float], match: str) -> None:

@@ -20,7 +20,6 @@ from mentornet.config import (
 from mentornet.methods import make_method
 from mentornet.records import read_records
 from mentornet.training import Prepared, RunFolder, prepare
-
 from tests.data.layouts import jpeg, put
 
 METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
@@ -42,7 +41,6 @@ METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
     "elr": (),
     "co-teaching": (),
     "mentormix": (),
-
     "verified": ("others=0.5",),
     "oracle": (),
 }

@@ -215,14 +215,7 @@ def test_all_state_is_on_the_device_of_the_run(method: str) -> None:
     from mentornet.methods.weighted import Paced
 
     count = 20
-    task = Task(
-        count,
-        10,
-        5,
-        device="meta",
-        is_correct=torch.ones(count).bool(),
-        kept=torch.ones(count).bool(),
-    )
+    task = Task(count, 10, 5, device="meta", is_correct=torch.ones(count).bool())
     supervision = make_method(method, **parse_settings(METHOD_SETTINGS[method])).start(task)
     held: list[Tensor] = [*supervision.parameters()]
     if isinstance(supervision, Paced):

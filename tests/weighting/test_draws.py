@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import torch
+from mentornet.weighting.draws import hashed_uniform
 
 from mentornet import make_curriculum, make_mentor
 from mentornet.randomness import generator
 from mentornet.weighting import Spade, SpadeConfig
-from mentornet.weighting.draws import hashed_uniform
 
 MANY = torch.arange(200_000)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-
-from mentornet.randomness import generator
 from mentornet.weighting.auto import AutoPercentile
 from mentornet.weighting.class_percentile import ClassPercentile
+
+from mentornet.randomness import generator
 from mentornet.weighting.loss_histogram import BINS, LossHistogram, edges
 from mentornet.weighting.noise_rate import NoiseRate
 from mentornet.weighting.two_bells import TwoBells

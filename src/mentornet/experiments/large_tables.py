@@ -19,7 +19,9 @@ from mentornet.config import (
     TrainConfig,
 )
 from mentornet.data import DATASETS
-from mentornet.experiments.cells import Cell, Reads, Run, Scale, Table, Tuning
+from mentornet.experiments.cells import Cell, Reads, Scale, Table
+from mentornet.experiments.jobs import Tuning
+from mentornet.experiments.runs import Run
 from mentornet.methods.mentornet_dd import AS_IN_THE_PAPER
 
 __all__ = ["large_config", "table4", "table5"]
