@@ -99,7 +99,7 @@ class CleanlabPrune:
         observer.note(f"cleanlab leaves out {int(wrong.sum())} of {len(wrong)} samples")
         path = folder / VERDICTS
         _write_verdicts(path, wrong)
-        labels = replace(config.labels, clean=f"{path}")
+        labels = replace(config.labels, verdicts=(f"{path}",))
         return replace(config, labels=labels, method=MethodConfig("verified")), seconds
 
 
@@ -165,7 +165,7 @@ def _predicted(
     others = replace(splits, train=splits.train.rows(stay.nonzero().flatten()))
     run = RunFolder(folder)
     train(config, folder, resume=run.config.exists(), observer=observer, splits=others)
-    return predict(load_student(run), splits.train.rows(held).pixels)
+    return predict(load_student(run), splits.train.rows(held).inputs)
 
 
 def _shortened(config: TrainConfig, length: float) -> TrainConfig:

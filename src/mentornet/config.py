@@ -231,13 +231,13 @@ class TrainConfig:
         for name, value, least in (
             ("epochs", optimiser.epochs, 1),
             ("steps", optimiser.steps, 1),
-            ("batch-size", optimiser.batch_size, 1),
+            ("batch_size", optimiser.batch_size, 1),
             ("accumulate", optimiser.accumulate, 1),
-            ("evaluate-every", optimiser.evaluate_every, 1),
+            ("evaluate_every", optimiser.evaluate_every, 1),
             ("padding", optimiser.padding, 0),
-            ("image-size", self.files.image_size, 1),
+            ("image_size", self.files.image_size, 1),
             ("limit", self.files.limit, 2),
-            ("clean-count", self.labels.clean_count, 1),
+            ("clean_count", self.labels.clean_count, 1),
             ("width", self.student.width, 1),
             ("depth", self.student.depth, 1),
             ("workers", self.machine.workers, 0),
@@ -245,29 +245,29 @@ class TrainConfig:
             if value is not None and value < least:
                 raise MentorNetError(f"{name} must be ≥ {least}, got {value}")
         if optimiser.learning_rate is not None and not 0 < optimiser.learning_rate < float("inf"):
-            raise MentorNetError(f"learning-rate must be > 0, got {optimiser.learning_rate:g}")
+            raise MentorNetError(f"learning_rate must be > 0, got {optimiser.learning_rate:g}")
         if optimiser.weight_decay is not None and not 0 <= optimiser.weight_decay < float("inf"):
-            raise MentorNetError(f"weight-decay must be ≥ 0, got {optimiser.weight_decay:g}")
+            raise MentorNetError(f"weight_decay must be ≥ 0, got {optimiser.weight_decay:g}")
         if self.files.validation is not None and not 0 < self.files.validation < 1:
             raise MentorNetError(f"validation must be in (0, 1), got {self.files.validation:g}")
         if self.student.dropout is not None and not 0 <= self.student.dropout < 1:
             raise MentorNetError(f"dropout must be in [0, 1), got {self.student.dropout:g}")
         if not 0 <= optimiser.warm_up < 1:
-            raise MentorNetError(f"warm-up must be a share in [0, 1), got {optimiser.warm_up:g}")
+            raise MentorNetError(f"warm_up must be a share in [0, 1), got {optimiser.warm_up:g}")
         if not 0 <= optimiser.momentum < 1:
             raise MentorNetError(f"momentum must be in [0, 1), got {optimiser.momentum:g}")
         if optimiser.nesterov and optimiser.momentum == 0:
-            raise MentorNetError("Nesterov's momentum cannot be 0; add --no-nesterov")
+            raise MentorNetError("nesterov needs a momentum above 0; switch nesterov off")
         if not 0 <= self.machine.checkpoint_seconds < float("inf"):
             raise MentorNetError(
-                f"checkpoint-seconds must be ≥ 0, got {self.machine.checkpoint_seconds:g}"
+                f"checkpoint_seconds must be ≥ 0, got {self.machine.checkpoint_seconds:g}"
             )
         if list(optimiser.drops) != sorted(optimiser.drops) or not all(
             0 < share < 1 for share in optimiser.drops
         ):
             raise MentorNetError(f"drops must be rising shares in (0, 1), got {optimiser.drops}")
         if optimiser.epochs is not None and optimiser.steps is not None:
-            raise MentorNetError("give --epochs or --steps, not both")
+            raise MentorNetError("give epochs or steps, not both")
         if not 0 <= self.seed < 2**63:
             raise MentorNetError(f"seed must be in 0 … 2⁶³ − 1, got {self.seed}")
 

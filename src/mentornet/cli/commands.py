@@ -20,7 +20,7 @@ from mentornet.cli.shards import Shards
 from mentornet.cli.train import Train, one_spelling
 from mentornet.version import __version__
 
-__all__ = ["COMMANDS", "parse"]
+__all__ = ["COMMANDS", "command_named", "parse"]
 
 
 class Command(Protocol):
@@ -47,6 +47,11 @@ COMMANDS: dict[str, type[Command]] = {
 _DESCRIPTION = f"""mentornet {__version__}: learn which labels to trust while you train.
 
 Each command explains itself: mentornet train --help"""
+
+
+def command_named(words: list[str]) -> type[Command] | None:
+    """The command that the first word names, if there is one."""
+    return COMMANDS.get(words[0]) if words else None
 
 
 def parse(arguments: list[str] | None = None) -> Command:

@@ -192,7 +192,7 @@ def _check_method(config: TrainConfig, method: Method) -> None:
     own, given = method.needs.dropout, config.student.dropout
     if own is not None and given not in (None, own):
         raise MentorNetError(
-            f"{method.name} sets the student's dropout to {own:g}, and --dropout to {given:g}; "
+            f"{method.name} sets the dropout of the student to {own:g}, and dropout is {given:g}; "
             "leave one of them out"
         )
 

@@ -188,7 +188,7 @@ class Trainer:
         good = f"the last good checkpoint is {paths[-1]}" if paths else "there is no checkpoint yet"
         raise DivergedError(
             f"the loss is not a number at step {step} of {self.total_steps}; {good}. "
-            f"Try a learning-rate below {self.config.optimiser.learning_rate:g}"
+            f"Try a learning_rate below {self.config.optimiser.learning_rate:g}"
         )
 
     def evaluate(self, images: Samples) -> Evaluation:
