@@ -128,8 +128,8 @@ class MethodConfig:
     """full-model, forgetting, self-paced, focal, reed-soft, reed-hard, goldberger, spade,
     mentornet, mentornet-pd, mentornet-auto, mentornet-dd, mentor-bootstrap, verified or oracle,
     or of others gce, sce, elr, co-teaching, mentormix; by default mentornet-dd with clean_count or
-    with verdicts on at least 5 right and 5 wrong labels, else mentornet-auto, which finds the noise
-    rate by itself."""
+    with verdicts on at least 20 right and 20 wrong labels, else mentornet-auto, which finds the
+    noise rate by itself."""
 
     set: tuple[str, ...] = ()
     """The method's own settings, as key=value; a misspelt key lists all of them."""

@@ -17,14 +17,14 @@ from tests.training.runs import small
 from tests.training.test_resume import interrupted
 
 CLASSES = ("cat", "dog", "frog")
-GIVEN = torch.tensor([0, 0, 1, 1] + [0, 1, 2] * 12)
+GIVEN = torch.tensor([0, 0, 1, 1] + [0, 1, 2] * 32)
 
 
 def prepared(
     folder: Path, *files: str, method: str | None = None, head: str | None = None
 ) -> Prepared:
     """A run on images that nobody looks at, with verdicts in files `0.csv`, `1.csv`, …"""
-    images = Samples(torch.zeros(40, 1, 8, 8, dtype=torch.uint8), GIVEN, CLASSES)
+    images = Samples(torch.zeros(100, 1, 8, 8, dtype=torch.uint8), GIVEN, CLASSES)
     paths = []
     for number, rows in enumerate(files):
         paths.append(folder / f"{number}.csv")
@@ -48,7 +48,7 @@ def test_relabel_drop_and_keep_are_followed(tmp_path: Path) -> None:
     found = prepared(tmp_path, "0,cat,drop,\n1,cat,relabel,frog\n2,dog,keep,dog")
     assert labels_of(found) == [2, *GIVEN[2:].tolist()]
     assert found.samples is not None
-    assert found.samples.tolist() == list(range(1, 40))
+    assert found.samples.tolist() == list(range(1, 100))
     assert found.verified is None
     done = "verdicts: 1 samples are relabelled, 1 are left out, 1 keep their label"
     assert done in found.notes
@@ -66,7 +66,7 @@ def test_nothing_left_out_needs_no_numbers(tmp_path: Path) -> None:
 
 def test_every_sample_dropped(tmp_path: Path) -> None:
     with pytest.raises(MentorNetError, match="the verdicts drop every sample"):
-        prepared(tmp_path, "\n".join(f"{at},,drop," for at in range(40)))
+        prepared(tmp_path, "\n".join(f"{at},,drop," for at in range(100)))
 
 
 # Several files.
@@ -75,7 +75,7 @@ def test_every_sample_dropped(tmp_path: Path) -> None:
 def test_a_later_file_takes_back_what_was_dropped(tmp_path: Path) -> None:
     found = prepared(tmp_path, "0,cat,drop,\n1,cat,drop,\n2,dog,drop,", "0,,keep,\n1,,relabel,dog")
     assert found.samples is not None
-    assert found.samples.tolist() == [0, 1, *range(3, 40)]
+    assert found.samples.tolist() == [0, 1, *range(3, 100)]
     assert labels_of(found)[:3] == [0, 1, 1]
     assert "2 verdicts of 1.csv replace those of 0.csv" in found.notes
 
@@ -113,7 +113,7 @@ def test_is_correct_is_said_of_the_label_in_the_data(tmp_path: Path) -> None:
     first.write_text("index,decision,label\n2,relabel,frog\n")
     second = tmp_path / "second.csv"
     second.write_text("index,is_correct,true_label\n2,false,frog\n")
-    images = Samples(torch.zeros(40, 1, 8, 8, dtype=torch.uint8), GIVEN, CLASSES)
+    images = Samples(torch.zeros(100, 1, 8, 8, dtype=torch.uint8), GIVEN, CLASSES)
     labels = LabelsConfig(verdicts=(f"{first}", f"{second}"))
     found = prepare(TrainConfig("digits", labels=labels), splits=Splits(images, images))
     assert labels_of(found)[2] == 2
@@ -134,19 +134,19 @@ def of_each_kind(right: int, wrong: int) -> str:
 
 
 def test_enough_of_both_kinds_make_dd_the_default(tmp_path: Path) -> None:
-    found = prepared(tmp_path, of_each_kind(5, 5))
+    found = prepared(tmp_path, of_each_kind(20, 20))
     assert found.config.method.method == "mentornet-dd"
     assert any("the method is mentornet-dd" in note for note in found.notes)
     assert found.verified is not None
-    assert found.verified.is_correct.tolist() == [True] * 5 + [False] * 5
+    assert found.verified.is_correct.tolist() == [True] * 20 + [False] * 20
     assert labels_of(found) == GIVEN.tolist()  # all stay, with their given labels
     assert found.samples is None
 
 
 @pytest.mark.parametrize(
     ("right", "wrong", "more"),
-    [(4, 20, "1 right labels more"), (20, 2, "3 wrong labels more"), (20, 0, "5 wrong labels more"),
-     (1, 3, "4 right labels and 2 wrong labels more")],
+    [(19, 40, "1 right labels more"), (40, 17, "3 wrong labels more"),
+     (40, 0, "20 wrong labels more"), (16, 18, "4 right labels and 2 wrong labels more")],
 )  # fmt: skip
 def test_with_fewer_the_run_says_how_many_it_takes(
     tmp_path: Path, right: int, wrong: int, more: str
@@ -154,14 +154,14 @@ def test_with_fewer_the_run_says_how_many_it_takes(
     found = prepared(tmp_path, of_each_kind(right, wrong))
     assert found.config.method.method == "mentornet-auto"
     assert found.verified is None
-    assert len(found.train) == 40 - wrong
+    assert len(found.train) == 100 - wrong
     assert any(f"verdicts on at least {more} it would be mentornet-dd" in n for n in found.notes)
 
 
 def test_a_method_that_was_named_stays(tmp_path: Path) -> None:
-    found = prepared(tmp_path, of_each_kind(9, 9), method="focal")
+    found = prepared(tmp_path, of_each_kind(29, 29), method="focal")
     assert found.config.method.method == "focal"
-    assert len(found.train) == 31
+    assert len(found.train) == 71
     assert "focal does not learn from verdicts; the method mentornet-dd would" in found.notes
     with pytest.raises(MentorNetError, match="cannot be learned from 8 verified samples"):
         prepared(tmp_path, of_each_kind(4, 4), method="mentornet-dd")
@@ -170,10 +170,10 @@ def test_a_method_that_was_named_stays(tmp_path: Path) -> None:
 
 
 def test_mentor_bootstrap_follows_what_is_too_little_to_learn_from(tmp_path: Path) -> None:
-    assert prepared(tmp_path, of_each_kind(5, 5), method="mentor-bootstrap").verified is not None
+    assert prepared(tmp_path, of_each_kind(20, 20), method="mentor-bootstrap").verified is not None
     few = prepared(tmp_path, of_each_kind(0, 3), method="mentor-bootstrap")
     assert few.verified is None
-    assert len(few.train) == 37
+    assert len(few.train) == 97
 
 
 def test_drawn_verdicts_and_files_join(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_drawn_verdicts_and_files_join(tmp_path: Path) -> None:
 
 
 def test_the_digest_depends_on_verdicts(tmp_path: Path) -> None:
-    texts = (of_each_kind(6, 6), of_each_kind(7, 6), of_each_kind(6, 7), of_each_kind(6, 0))
+    texts = (of_each_kind(20, 20), of_each_kind(21, 20), of_each_kind(20, 21), of_each_kind(6, 3))
     assert len({prepared(tmp_path, text).digest for text in texts}) == 4
 
 

@@ -33,9 +33,10 @@ def test_the_later_verdict_holds() -> None:
 
 
 def test_how_many_more_it_takes() -> None:
-    found = Verdicts(torch.arange(9), torch.arange(9) < 2)
+    found = Verdicts(torch.arange(50), torch.arange(50) < 17)
     assert found.missing == (3, 0)
-    assert found.rows(torch.arange(9) < 3).missing == (3, 4)
+    assert found.rows(torch.arange(50) < 18).missing == (3, 19)
+    assert Verdicts(torch.arange(40), torch.arange(40) < 20).missing == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,14 @@ __all__ = ["LEAST", "OF_EACH_KIND", "Verdicts"]
 LEAST = 10
 """A mentor cannot be learned from fewer verdicts than these."""
 
-OF_EACH_KIND = 5
-"""So many right and so many wrong labels must be known before learning from them is the default."""
+OF_EACH_KIND = 20
+"""So many right and so many wrong labels must be known before learning from them is the default.
+
+This is a judgement, not a measured optimum. In a small trial (digits, uniform noise of 0.4, 20
+epochs) the weights of a mentor that learned from 5 of each had an AUROC of 0.87, 0.87 and 0.98, and
+from 15 to 50 of each 0.98 to 0.99 in four runs. mentornet-auto, without verdicts, had 0.99, and its
+student was more accurate in six of these seven runs, by 0.6 to 1.9 points of 360 test images.
+"""
 
 
 @dataclass(frozen=True, eq=False, init=False)
