@@ -1,9 +1,7 @@
-"""A real browser for the audit's page: Debian's chromium, driven through Playwright."""
+"""A real browser for the audit's page: a chromium, driven through Playwright."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,30 +10,23 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
+from tests.programs import NO_BROWSER, find_browser, skip
+
 SWITCHES = [
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
 
-def chromium() -> str:
-    """Where it is; a machine without one fails, since the page is then untested."""
-    named = os.environ.get("MENTORNET_CHROMIUM")
-    for name in (named,) if named else ("chromium", "chromium-browser", "google-chrome"):
-        found = shutil.which(name)
-        if found:
-            return found
-    pytest.fail(
-        f"MENTORNET_CHROMIUM is {named}, which is no program"
-        if named
-        else "no chromium found; install it (Debian: apt-get install chromium), "
-        "or name a Chrome in MENTORNET_CHROMIUM"
-    )
-
-
 @contextmanager
 def running_browser() -> Iterator[Browser]:
-    where = chromium()
+    """Start the browser of this machine; without one, the tests that need it are skipped."""
+    try:
+        where = find_browser()
+    except FileNotFoundError as error:
+        pytest.fail(f"{error}", pytrace=False)
+    if where is None:
+        skip(NO_BROWSER)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=where, args=SWITCHES)
         yield browser

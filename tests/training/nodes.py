@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from tests.programs import NO_NAMESPACES, skip
 
 ROOT = Path(__file__).parents[2]
 _PORT = 29400
@@ -82,10 +82,7 @@ def two_nodes() -> Iterator[tuple[Node, Node]]:
         _plug(*nodes)
     except (OSError, subprocess.CalledProcessError) as error:
         _unplug(nodes)
-        why = f"network namespaces cannot be made here: {error}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(why)
-        pytest.skip(why)
+        skip(f"{NO_NAMESPACES}; {error}")
     try:
         yield nodes
     finally:
