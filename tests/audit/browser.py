@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
-from tests.programs import NO_BROWSER, find_browser, skip
+from tests.programs import find_browser
 
 SWITCHES = [
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -18,15 +19,19 @@ SWITCHES = [
 ]  # fmt: skip
 
 
+@cache
+def found_browser() -> str | None:
+    """Where the browser of this machine is, looked up once."""
+    try:
+        return find_browser()
+    except FileNotFoundError as error:
+        why = f"{error}"
+    pytest.fail(why, pytrace=False)
+
+
 @contextmanager
 def running_browser() -> Iterator[Browser]:
-    """Start the browser of this machine; without one, the tests that need it are skipped."""
-    try:
-        where = find_browser()
-    except FileNotFoundError as error:
-        pytest.fail(f"{error}", pytrace=False)
-    if where is None:
-        skip(NO_BROWSER)
+    where = found_browser()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=where, args=SWITCHES)
         yield browser
