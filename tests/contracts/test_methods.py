@@ -8,11 +8,12 @@ from torch import nn
 
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
-from mentornet.methods import METHODS, Supervision, Task, make_method
+from mentornet.methods import METHODS, Method, Needs, Task, make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator, seeded
 from mentornet.students import Pair
 from mentornet.verdicts import Verdicts
+from tests.methods.steps import AtWork
 from tests.training.runs import METHOD_SETTINGS
 
 COUNT, CLASSES, BATCH = 40, 4, 20
@@ -23,21 +24,25 @@ def task(total_steps: int = 10) -> Task:
     is_correct = torch.rand(COUNT, generator=draw) < 0.6
     true_label = torch.randint(-1, CLASSES, (COUNT,), generator=draw)
     every_second = torch.arange(0, COUNT, 2)
-    verified = Verdicts(every_second, is_correct[every_second], true_label[every_second])
+    verdicts = Verdicts(every_second, is_correct[every_second], true_label[every_second])
     return Task(
-        count=COUNT, classes=CLASSES, total_steps=total_steps, verified=verified,
-        is_correct=is_correct, kept=is_correct,
+        count=COUNT, classes=CLASSES, total_steps=total_steps, verdicts=verdicts,
+        is_correct=is_correct,
     )  # fmt: skip
 
 
-def started(name: str) -> Supervision:
-    return make_method(name, **parse_settings(METHOD_SETTINGS[name])).start(task())
+def made(name: str) -> Method:
+    return make_method(name, **parse_settings(METHOD_SETTINGS[name]))
+
+
+def started(name: str) -> AtWork:
+    return AtWork(made(name), task())
 
 
 def student(name: str) -> nn.Module:
     with seeded(3):
         students = [nn.Sequential(nn.Flatten(), nn.Linear(12, CLASSES)) for _ in range(2)]
-    return students[0] if METHODS[name].students == 1 else Pair(*students)
+    return students[0] if made(name).needs.students == 1 else Pair(*students)
 
 
 def batch(step: int) -> Batch:
@@ -58,66 +63,78 @@ def test_every_method_is_in_the_exam() -> None:
 
 def test_a_step_reaches_the_student(name: str) -> None:
     taught = student(name)
-    done = started(name).step(taught, batch(0), 0.1)
+    done = started(name).step(taught, batch(0))
+    losses, predicted = done.evidence.losses, done.evidence.predicted
     assert done.loss.shape == ()
-    assert done.losses.shape == done.predicted.shape == (BATCH,)
-    assert not done.losses.requires_grad
-    assert done.losses.dtype == torch.float32
-    gradients = torch.autograd.grad(done.loss, list(taught.parameters()))
+    assert not done.loss.requires_grad
+    assert losses.shape == predicted.shape == (BATCH,)
+    assert not losses.requires_grad
+    assert losses.dtype == torch.float32
+    gradients = [part.grad for part in taught.parameters() if part.grad is not None]
+    assert len(gradients) == len(list(taught.parameters()))
     assert all(gradient.isfinite().all() for gradient in gradients)
     assert any(gradient.abs().sum() > 0 for gradient in gradients)
 
 
 def test_what_is_predicted_is_what_the_student_says(name: str) -> None:
     taught, seen = student(name), batch(0)
-    done = started(name).step(taught, seen, 0.1)
-    assert torch.equal(done.predicted, taught.eval()(seen.inputs).argmax(1))
+    done = started(name).step(taught, seen)
+    assert torch.equal(done.evidence.predicted, taught.eval()(seen.inputs).argmax(1))
 
 
 def test_weights_are_shares_without_gradient(name: str) -> None:
-    supervision, taught = started(name), student(name)
+    work, taught = started(name), student(name)
     for step in range(10):
-        weights = supervision.step(taught, batch(step), 0.1).weights
-        if weights is None:
-            assert not supervision.weighs
-            continue
-        assert weights.shape == (BATCH,)
-        assert not weights.requires_grad
-        assert ((weights >= 0) & (weights <= 1)).all()
+        done = work.step(taught, batch(step))
+        assert (done.decays is not None) == work.supervision.weighs
+        for weights in (done.trust, done.decays, work.weights):
+            if weights is None:
+                continue
+            assert weights.shape == (BATCH,)
+            assert not weights.requires_grad
+            assert ((weights >= 0) & (weights <= 1)).all()
 
 
 def test_losses_do_not_depend_on_the_order(name: str) -> None:
     order = torch.randperm(BATCH, generator=generator(1))
     taught, seen = student(name), batch(0)
     other = Batch(seen.index[order], seen.inputs[order], seen.given_label[order])
-    one = started(name).step(taught, seen, 0.1)
-    two = started(name).step(taught, other, 0.1)
-    assert torch.allclose(one.losses[order], two.losses, atol=1e-6)
+    one = started(name).step(taught, seen)
+    two = started(name).step(taught, other)
+    assert torch.allclose(one.evidence.losses[order], two.evidence.losses, atol=1e-6)
 
 
 def test_state_makes_a_twin(name: str) -> None:
     """After `load_state_dict` the twin takes the same steps to the end."""
     one, taught = started(name), student(name)
     for step in range(5):
-        one.step(taught, batch(step), 0.1)
+        one.step(taught, batch(step))
     twin = started(name)
-    twin.load_state_dict(one.state_dict())
+    twin.supervision.load_state_dict(one.supervision.state_dict())
     for step in range(5, 10):
-        mine, same = (it.step(taught, batch(step), 0.1) for it in (one, twin))
+        mine, same = (it.step(taught, batch(step)) for it in (one, twin))
         assert torch.equal(mine.loss, same.loss)
-        assert torch.equal(mine.losses, same.losses)
-        if mine.weights is None:
-            assert same.weights is None
-        else:
-            assert same.weights is not None
-            assert torch.equal(mine.weights, same.weights)
+        assert torch.equal(mine.evidence.losses, same.evidence.losses)
+        for ours, theirs in ((mine.trust, same.trust), (mine.decays, same.decays)):
+            assert (ours is None) == (theirs is None)
+            if ours is not None and theirs is not None:
+                assert torch.equal(ours, theirs)
+
+
+def test_it_says_what_it_is_and_what_it_needs(name: str) -> None:
+    """Help texts and tables of the docs are made of these."""
+    method = made(name)
+    assert method.name == name
+    assert method.title.strip()
+    assert method.summary.strip()
+    assert "\n" not in method.summary
+    assert isinstance(method.needs, Needs)
 
 
 def test_settings_are_as_written(name: str) -> None:
     method = make_method(name)
     again = make_method(name, **method.settings)
     assert again == method
-    assert method.title
 
 
 def test_a_misspelt_setting_names_the_closest(name: str) -> None:

@@ -18,6 +18,7 @@ from mentornet.methods import Task, make_method
 from mentornet.methods.mixing import Mixer
 from mentornet.randomness import generator
 from mentornet.verdicts import Verdicts
+from tests.methods.steps import AtWork
 
 COUNT, CLASSES = 6, 3
 Formula = Callable[[list[float], int], float]
@@ -74,7 +75,8 @@ def test_the_loss_and_its_slope(name: str) -> None:
     """Reed's entropy pulls on the student, too; focal's factor has its slope."""
     settings, formula = FORMULAS[name]
     seen, student = batch(), Scaled(1.2)
-    done = make_method(name, **settings).start(Task(COUNT, CLASSES, 10)).step(student, seen, 0.1)
+    work = AtWork(make_method(name, **settings), Task(COUNT, CLASSES, 10))
+    done = work.step(student, seen)
     rows, labels = seen.inputs.flatten(1).tolist(), seen.given_label.tolist()
 
     def value(scale: float) -> float:
@@ -82,14 +84,15 @@ def test_the_loss_and_its_slope(name: str) -> None:
         return sum(each) / COUNT
 
     assert done.loss.item() == pytest.approx(value(1.2), rel=1e-5)
-    (slope,) = torch.autograd.grad(done.loss, [student.scale])
+    assert student.scale.grad is not None
+    slope = student.scale.grad
     assert slope.item() == pytest.approx((value(1.2 + 1e-4) - value(1.2 - 1e-4)) / 2e-4, rel=1e-4)
 
 
 def test_elr_has_no_gradient_through_its_target() -> None:
     seen, student = batch(), Scaled(1.2)
-    elr = make_method("elr", strength=2.0, decay=0.6).start(Task(COUNT, CLASSES, 10))
-    done = elr.step(student, seen, 0.1)
+    elr = AtWork(make_method("elr", strength=2.0, decay=0.6), Task(COUNT, CLASSES, 10))
+    done = elr.step(student, seen)
     rows, labels = seen.inputs.flatten(1).tolist(), seen.given_label.tolist()
     targets = [[0.4 * share for share in shares(row, 1.2)] for row in rows]
 
@@ -102,22 +105,22 @@ def test_elr_has_no_gradient_through_its_target() -> None:
         return total / COUNT
 
     assert done.loss.item() == pytest.approx(value(1.2), rel=1e-5)
-    (slope,) = torch.autograd.grad(done.loss, [student.scale])
+    assert student.scale.grad is not None
+    slope = student.scale.grad
     assert slope.item() == pytest.approx((value(1.2 + 1e-4) - value(1.2 - 1e-4)) / 2e-4, rel=1e-4)
 
 
 def test_forgetting_sets_the_dropout() -> None:
-    assert make_method("forgetting", dropout=0.3).student_dropout == 0.3
+    assert make_method("forgetting", dropout=0.3).needs.dropout == 0.3
 
 
 def test_self_paced_learns_all_until_burn_in_ends() -> None:
     seen = batch()
-    paced = make_method("self-paced", percentile=0.5, decay=0.0, burn_in=0.2).start(
-        Task(COUNT, CLASSES, 10)
-    )
+    method = make_method("self-paced", percentile=0.5, decay=0.0, burn_in=0.2)
+    paced = AtWork(method, Task(COUNT, CLASSES, 10))
     kept = []
     for _ in range(3):
-        weights = paced.step(Scaled(), seen, 0.1).weights
+        weights = paced.step(Scaled(), seen).trust
         assert weights is not None
         kept.append(int(weights.sum()))
     assert kept == [COUNT, COUNT, COUNT // 2]
@@ -134,8 +137,8 @@ def test_mentormix_with_its_settings(temperature: float, reweigh: bool, burn_in:
         "mentormix", percentile=0.5, decay=0.0, burn_in=burn_in, alpha=2.0,
         temperature=temperature, reweigh=reweigh,
     )  # fmt: skip
-    supervision = method.start(Task(COUNT, CLASSES, 10, seed=4))
-    done = supervision.step(student, seen, 0.1)
+    work = AtWork(method, Task(COUNT, CLASSES, 10, seed=4))
+    done = work.step(student, seen)
     x, label = seen.inputs.flatten(1), nn.functional.one_hot(seen.given_label, CLASSES).double()
     losses = -(label * x.log_softmax(1)).sum(1)
     v = torch.ones(COUNT) if burn_in else (losses <= losses.quantile(0.5)).float()
@@ -148,9 +151,10 @@ def test_mentormix_with_its_settings(temperature: float, reweigh: bool, burn_in:
     again = reweigh and not burn_in
     kept = (each <= each.quantile(0.5)).double() if again else torch.ones(COUNT).double()
     assert done.loss.item() == pytest.approx((kept * each).mean().item(), rel=1e-5)
-    assert supervision.weighs is reweigh
-    assert done.weighed is not None
-    assert torch.equal(done.weighed.double(), kept)
+    assert work.supervision.weighs is reweigh
+    assert (done.decays is not None) is reweigh
+    if done.decays is not None:
+        assert torch.equal(done.decays.double(), kept)
 
 
 @pytest.mark.parametrize("mixup", [0.0, 0.5])
@@ -160,15 +164,15 @@ def test_bootstrap_remembers_what_it_believed(mixup: float) -> None:
     method = make_method(
         "mentor-bootstrap", mentor="pd", burn_in=0.0, smoothing=0.0, belief=0.7, mixup=mixup
     )
-    bootstrap = method.start(Task(COUNT, CLASSES, 10, seed=4))
+    bootstrap = AtWork(method, Task(COUNT, CLASSES, 10, seed=4))
     x, label = seen.inputs.flatten(1), nn.functional.one_hot(seen.given_label, CLASSES).double()
     before, belief = 1.2 * x, torch.zeros(COUNT, CLASSES).double()
     mixer = Mixer(mixup or 1.0, seed=4)
     for logits, scale in ((before, 1.2), (0.5 * x, 0.5)):
         student.scale.data.fill_(scale)
-        done = bootstrap.step(student, seen, 0.1)
-        assert done.weights is not None
-        v = done.weights.double()[:, None]
+        done = bootstrap.step(student, seen)
+        assert bootstrap.weights is not None
+        v = bootstrap.weights.double()[:, None]
         belief = 0.7 * belief + 0.3 * logits.softmax(1)
         target = v * label + (1 - v) * belief / belief.sum(1, keepdim=True)
         if mixup:
@@ -188,8 +192,8 @@ def test_bootstrap_teaches_verified_labels() -> None:
     given = torch.randint(CLASSES, (count,), generator=draw)
     true = (given + (torch.arange(count) % 2)) % CLASSES
     seen = Batch(torch.arange(count), images, given)
-    verified = Verdicts(torch.arange(count), given == true, true)
+    verdicts = Verdicts(torch.arange(count), given == true, true)
     method = make_method("mentor-bootstrap", burn_in=0.5)
-    done = method.start(Task(count, CLASSES, 10, verified=verified)).step(Scaled(), seen, 0.1)
+    done = AtWork(method, Task(count, CLASSES, 10, verdicts=verdicts)).step(Scaled(), seen)
     expected = nn.functional.cross_entropy(images.flatten(1), true)
     assert done.loss.item() == pytest.approx(expected.item(), rel=1e-5)

@@ -20,6 +20,7 @@ from mentornet.methods.mixing import Mixer, blend, blended_loss
 from mentornet.methods.robust_losses import generalised_cross_entropy, symmetric_cross_entropy
 from mentornet.randomness import generator, seeded
 from mentornet.students import Pair
+from tests.methods.steps import AtWork
 
 LOGITS = torch.tensor([[2.0, 0.0, -1.0], [0.5, 0.5, 3.0]], dtype=torch.float64)
 LABEL = torch.tensor([0, 1])
@@ -81,7 +82,7 @@ def batch(count: int = 6, classes: int = 3, seed: int = 0) -> Batch:
 def test_elr_by_hand() -> None:
     """−log p_y + λ log(1 − ⟨p, t⟩), t ← β t + (1 − β) p (Liu et al. 2020, Eq. 6 and 9)."""
     seen = batch()
-    elr = make_method("elr", strength=3.0, decay=0.7).start(Task(6, 3, 10))
+    elr = AtWork(make_method("elr", strength=3.0, decay=0.7), Task(6, 3, 10))
     p = seen.inputs.flatten(1).softmax(1)
     target = torch.zeros(6, 3)
     for _ in range(3):
@@ -89,15 +90,15 @@ def test_elr_by_hand() -> None:
         expected = -p.gather(1, seen.given_label[:, None])[:, 0].log() + 3 * torch.log(
             1 - (p * target).sum(1)
         )
-        found = elr.step(Fixed(), seen, 0.1)
-        assert torch.allclose(found.losses, expected, atol=1e-5)
+        found = elr.step(Fixed(), seen)
+        assert torch.allclose(found.evidence.losses, expected, atol=1e-5)
         assert torch.allclose(found.loss, expected.mean(), atol=1e-5)
 
 
 def test_elr_pulls_towards_what_was_predicted() -> None:
     """Its gradient raises the probability that is in the target (Liu et al. 2020, Lemma 2)."""
     logits = torch.zeros(1, 3, requires_grad=True)
-    term = early_learning_term(logits, torch.tensor([[0.8, 0.1, 0.1]]))
+    term = early_learning_term(logits.softmax(1), torch.tensor([[0.8, 0.1, 0.1]]))
     (gradient,) = torch.autograd.grad(term.sum(), logits)
     assert gradient[0, 0] < 0 < gradient[0, 1]
 
@@ -113,9 +114,9 @@ def test_co_teaching_learns_what_the_other_finds_easy() -> None:
     with seeded(1):
         pair = Pair(*(nn.Sequential(nn.Flatten(), nn.Linear(3, 3)) for _ in range(2)))
     seen = batch(8)
-    method = make_method("co-teaching", forget=0.5, rise=0.0).start(Task(8, 3, 10))
-    method.step(pair, seen, 0.1)  # the first step of all keeps everything
-    done = method.step(pair, seen, 0.1)
+    work = AtWork(make_method("co-teaching", forget=0.5, rise=0.0), Task(8, 3, 10))
+    work.step(pair, seen)  # the first step of all keeps everything
+    done = work.step(pair, seen)
     one, two = (
         nn.functional.cross_entropy(student(seen.inputs), seen.given_label, reduction="none")
         for student in (pair.first, pair.second)
@@ -123,17 +124,17 @@ def test_co_teaching_learns_what_the_other_finds_easy() -> None:
     easy_for_one, easy_for_two = one.argsort()[:4], two.argsort()[:4]
     expected = one[easy_for_two].mean() + two[easy_for_one].mean()
     assert torch.allclose(done.loss, expected)
-    assert done.weights is not None
-    assert done.weights.nonzero().flatten().tolist() == sorted(easy_for_two.tolist())
+    assert done.trust is not None
+    assert done.trust.nonzero().flatten().tolist() == sorted(easy_for_two.tolist())
 
 
 def test_co_teaching_forgets_more_and_more() -> None:
-    method = make_method("co-teaching", forget=0.4, rise=0.5).start(Task(8, 3, 10))
+    work = AtWork(make_method("co-teaching", forget=0.4, rise=0.5), Task(8, 3, 10))
     with seeded(1):
         pair = Pair(*(nn.Sequential(nn.Flatten(), nn.Linear(3, 3)) for _ in range(2)))
     used = []
     for _ in range(8):
-        weights = method.step(pair, batch(10), 0.1).weights
+        weights = work.step(pair, batch(10)).trust
         assert weights is not None
         used.append(int(weights.sum()))
     assert used == [10, 9, 8, 7, 6, 6, 6, 6]
@@ -187,15 +188,15 @@ def test_bootstrap_targets() -> None:
 def test_bootstrap_trusts_all_labels_in_burn_in() -> None:
     seen, student = batch(), Fixed()
     method = make_method("mentor-bootstrap", mentor="pd", burn_in=0.5, belief=0.0)
-    supervision = method.start(Task(6, 3, 4))
+    work = AtWork(method, Task(6, 3, 4))
     plain = nn.functional.cross_entropy(seen.inputs.flatten(1), seen.given_label)
     for _ in range(2):
-        done = supervision.step(student, seen, 0.1)
+        done = work.step(student, seen)
         assert torch.allclose(done.loss, plain, atol=1e-6)
-    done = supervision.step(student, seen, 0.1)
-    assert done.weights is not None
+    done = work.step(student, seen)
+    assert work.weights is not None
     p = seen.inputs.flatten(1).softmax(1)
-    target = trusted_target(seen.given_label, done.weights, p)
+    target = trusted_target(seen.given_label, work.weights, p)
     assert torch.allclose(done.loss, -(target * p.log()).sum(1).mean(), atol=1e-6)
 
 

@@ -9,23 +9,27 @@ import pytest
 import torch
 
 from mentornet.curricula import Uniform
-from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.features import MentorFeatures
 from mentornet.mentors import load_mentor, make_mentor
 from mentornet.methods import Task, focal_loss, make_method
-from mentornet.methods.mentornet_dd import AS_IN_THE_PAPER, InRun
+from mentornet.methods.mentornet_dd import AS_IN_THE_PAPER
 from mentornet.methods.self_paced import RisingThreshold
 from mentornet.methods.settings import parse_settings
-from mentornet.methods.weighted import Paced
+from mentornet.methods.weighted import Weighted
 from mentornet.randomness import generator
 from mentornet.verdicts import Verdicts
+from mentornet.weighting import Evidence
 
 
-def batch(index: torch.Tensor, label: torch.Tensor | None = None) -> Batch:
-    return Batch(
-        index, torch.zeros(len(index), 1), torch.zeros_like(index) if label is None else label
-    )
+def evidence(
+    losses: torch.Tensor,
+    index: torch.Tensor,
+    label: torch.Tensor | None = None,
+    wrong: torch.Tensor | None = None,
+) -> Evidence:
+    label = torch.zeros_like(index) if label is None else label
+    return Evidence(losses, label, label, index, wrong)
 
 
 def test_focal_loss_by_hand() -> None:
@@ -50,15 +54,15 @@ def test_focal_factor_has_its_gradient() -> None:
 
 def test_the_self_paced_threshold_rises_by_a_fifth() -> None:
     losses = torch.tensor([0.9, 1.05, 1.15, 1.3])
-    for epoch, kept in ((0, 1), (50, 2), (99, 3)):
-        z = MentorFeatures.from_loss(losses, loss_level=1.0, progress=epoch)
+    for progress, kept in ((0, 1), (50, 2), (99, 3)):
+        z = MentorFeatures.from_loss(losses, loss_level=1.0, progress=progress)
         assert RisingThreshold(0.2).weight(z).sum() == kept
 
 
 def test_the_oracle_is_v_star() -> None:
     is_correct = torch.tensor([True, False, True])
     oracle = make_method("oracle").start(Task(3, 2, 1, is_correct=is_correct))
-    weights = oracle.weights(torch.ones(2), batch(torch.tensor([1, 2])), 0.1)
+    weights = oracle.weights(evidence(torch.ones(2), torch.tensor([1, 2])), 0.1)
     assert weights is not None
     assert weights.tolist() == [0.0, 1.0]
 
@@ -68,11 +72,11 @@ def test_a_transferred_mentor_sees_label_0(tmp_path: Path) -> None:
     mentor = make_mentor("bilstm", num_classes=10, use_label=True, seed=3)
     mentor.save_pretrained(tmp_path)
     method = make_method("mentornet-dd", mentor=f"{tmp_path}", burn_in=0.0)
-    assert not method.needs_verified
+    assert method.needs.verdicts == "no"
     supervision = method.start(Task(50, 100, 10))
     losses = torch.rand(8, generator=generator(0))
-    many = supervision.weights(losses, batch(torch.arange(8), torch.arange(90, 98)), 0.1)
-    zero = method.start(Task(50, 100, 10)).weights(losses, batch(torch.arange(8)), 0.1)
+    many = supervision.weights(evidence(losses, torch.arange(8), torch.arange(90, 98)), 0.1)
+    zero = method.start(Task(50, 100, 10)).weights(evidence(losses, torch.arange(8)), 0.1)
     assert many is not None
     assert zero is not None
     assert torch.equal(many, zero)
@@ -84,28 +88,30 @@ def test_a_transferred_mentor_sees_losses_in_units_of_its_own_chance() -> None:
     """On a hundred classes chance is twice the loss that it is on ten."""
     method = make_method("mentornet-dd", mentor="dd-cifar10-40", mentor_classes=10, burn_in=0.0)
     losses = torch.rand(64, generator=generator(0)) * 3
-    many = method.start(Task(64, 100, 10)).weights(2 * losses, batch(torch.arange(64)), 0.1)
-    there = method.start(Task(64, 10, 10)).weights(losses, batch(torch.arange(64)), 0.1)
+    many = method.start(Task(64, 100, 10)).weights(evidence(2 * losses, torch.arange(64)), 0.1)
+    there = method.start(Task(64, 10, 10)).weights(evidence(losses, torch.arange(64)), 0.1)
     assert many is not None
     assert there is not None
     torch.testing.assert_close(many, there)
     assert 0.2 < many.mean() < 0.9
 
 
-def dd(is_correct: torch.Tensor, steps: int = 200) -> InRun:
+def dd(is_correct: torch.Tensor, steps: int = 200) -> Weighted:
     count = len(is_correct)
-    verified = Verdicts(torch.arange(count), is_correct)
+    verdicts = Verdicts(torch.arange(count), is_correct)
     settings = parse_settings(AS_IN_THE_PAPER) | {"steps": steps, "burn_in": 0.0}
     method = make_method("mentornet-dd", **settings)
-    supervision = method.start(Task(count, 2, 100, verified=verified))
-    assert isinstance(supervision, InRun)
+    supervision = method.start(Task(count, 2, 100, verdicts=verdicts))
+    assert isinstance(supervision, Weighted)
     return supervision
 
 
-def run(supervision: Paced, losses: torch.Tensor, steps: int) -> torch.Tensor:
+def run(
+    supervision: Weighted, losses: torch.Tensor, steps: int, wrong: torch.Tensor | None = None
+) -> torch.Tensor:
     index = torch.arange(len(losses))
     for _ in range(steps):
-        weights = supervision.weights(losses, batch(index, index % 2), 0.1)
+        weights = supervision.weights(evidence(losses, index, index % 2, wrong), 0.1)
     assert weights is not None
     return weights
 
@@ -129,10 +135,10 @@ def test_dd_learns_what_no_threshold_on_the_loss_could() -> None:
 def test_updates_within_one_percent_keep_their_own_mentors() -> None:
     is_correct = torch.rand(100, generator=generator(1)) < 0.5
     losses = torch.where(is_correct, 3.0, 0.5)  # what PD gets wrong
-    verified = Verdicts(torch.arange(100), is_correct)
+    verdicts = Verdicts(torch.arange(100), is_correct)
     method = make_method("mentornet-dd", steps=50, burn_in=0.0, updates=(0.021, 0.024))
-    supervision = method.start(Task(100, 2, 1000, verified=verified))
-    assert isinstance(supervision, InRun)
+    supervision = method.start(Task(100, 2, 1000, verdicts=verdicts))
+    assert isinstance(supervision, Weighted)
     run(supervision, losses, 30)
     assert list(supervision.learned()) == ["1-at-02", "2-at-02"]
 
@@ -144,21 +150,39 @@ def test_dd_keeps_the_predefined_mentor_unless_the_learned_one_is_better() -> No
     run(supervision, losses, 22)
     (note,) = supervision.notes()
     assert "the predefined one is used" in note
-    assert supervision.spade.rule is supervision.learning.lessons.predefined
+    engine = supervision.engine
+    assert engine.learning is not None
+    assert engine.rule is engine.learning.predefined
     assert supervision.learned() == {}
 
 
 def test_dd_with_every_label_right_trusts_all() -> None:
+    """No loss is as large as that of a wrong label would be, so there are none to play."""
     supervision = dd(torch.ones(50, dtype=torch.bool))
-    weights = run(supervision, torch.rand(50, generator=generator(0)), 22)
-    assert isinstance(supervision.spade.rule, Uniform)
+    losses = torch.rand(50, generator=generator(0))
+    weights = run(supervision, losses, 22, wrong=losses + 5)
+    assert isinstance(supervision.engine.rule, Uniform)
     assert weights.tolist() == [1.0] * 50
+
+
+def test_dd_plays_wrong_labels_where_only_right_ones_are_verified() -> None:
+    """Samples 0 to 59 are verified; of the other 40, half have the loss of a wrong label."""
+    verdicts = Verdicts(torch.arange(60), torch.ones(60).bool())
+    method = make_method("mentornet-dd", updates=(0.3,), steps=200)
+    supervision = method.start(Task(100, 2, 100, verdicts=verdicts))
+    assert isinstance(supervision, Weighted)
+    is_wrong = torch.arange(100) >= 80
+    losses = torch.rand(100, generator=generator(0)) / 2 + 3.0 * is_wrong
+    weights = run(supervision, losses, 60, wrong=3 + torch.rand(100, generator=generator(1)))
+    assert "the learned one is used" in supervision.notes()[0]
+    assert weights[60:80].min() > 0.9
+    assert weights[80:].max() < 0.1
 
 
 def test_pd_is_the_shipped_mentor() -> None:
     supervision = make_method("mentornet-pd", burn_in=0.0).start(Task(4, 2, 10))
     losses = torch.tensor([0.1, 1.0, 2.0, 9.0])
-    weights = supervision.weights(losses, batch(torch.arange(4)), 0.1)
+    weights = supervision.weights(evidence(losses, torch.arange(4)), 0.1)
     level = torch.quantile(losses, 0.75)
     expected = load_mentor("pd")(MentorFeatures.from_loss(losses, loss_level=level))
     assert weights is not None
@@ -167,10 +191,10 @@ def test_pd_is_the_shipped_mentor() -> None:
 
 def test_the_explicit_step_moves_only_the_samples_of_the_batch() -> None:
     supervision = make_method("spade", burn_in=0.0).start(Task(6, 2, 10))
-    assert isinstance(supervision, Paced)
+    assert isinstance(supervision, Weighted)
     losses = torch.tensor([0.1, 8.0, 0.2])
-    supervision.weights(losses, batch(torch.tensor([0, 2, 4])), 0.1)
-    stored = supervision.spade.stored
+    supervision.weights(evidence(losses, torch.tensor([0, 2, 4])), 0.1)
+    stored = supervision.engine.stored
     assert stored is not None
     assert stored[[1, 3, 5]].tolist() == [1.0] * 3
     assert stored[2] < 1
@@ -215,9 +239,9 @@ def test_bad_settings(name: str, settings: dict[str, float], message: str) -> No
     ],
 )
 def test_bad_verified_samples(index: list[int], is_correct: list[bool], message: str) -> None:
-    verified = Verdicts(torch.tensor(list(index)), torch.tensor(is_correct))
+    verdicts = Verdicts(torch.tensor(list(index)), torch.tensor(is_correct))
     with pytest.raises(MentorNetError, match=message):
-        verified.check(50)
+        verdicts.check(50)
 
 
 def test_dd_without_verified_samples_says_how_to_name_them() -> None:

@@ -54,7 +54,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "history without samples": (lambda: MentorLoss(make_mentor("mlp", history=2), 9), "a history needs the number of samples"),
     "explicit without samples": (lambda: MentorLoss(make_curriculum("pd"), 9, explicit=True), "explicit SPADE needs the number of samples"),
     "explicit with a mentor": (lambda: MentorLoss("pd", 9, samples=4, explicit=True), "explicit SPADE needs a curriculum of known G"),
-    "clean without samples": (lambda: MentorLoss(total_steps=9, clean_index=range(20)), "verified samples need the size of the training set"),
+    "clean without samples": (lambda: MentorLoss(total_steps=9, clean_index=range(20)), "verdicts need the size of the training set"),
     "clean twice": (lambda: MentorLoss(total_steps=9, samples=50, clean_index=[*range(20), 3]), "verified sample 3 is listed twice"),
     "clean unknown": (lambda: MentorLoss(total_steps=9, samples=15, clean_index=range(20)), "verified sample 15 is not one of the 15"),
     "verified too few": (lambda: MentorLoss(total_steps=9, samples=15).learn_from([1], [True]), "cannot be learned from 1 verified samples"),
@@ -110,7 +110,7 @@ def test_a_sample_that_is_no_number_has_weight_0_and_is_counted(value: float, fo
     rest = F.cross_entropy(logits, labels, reduction="none")[[0, 2, 3]]
     torch.testing.assert_close(total, rest.sum() / 4)
     assert criterion.weights.tolist() == [1.0, 0.0, 1.0, 1.0]
-    assert criterion.figures()["bad_samples"] == 1.0
+    assert criterion.metrics()["bad_samples"] == 1.0
     if form == "logits":
         (gradient,) = torch.autograd.grad(total, broken)
         assert gradient.isfinite().all()
@@ -118,11 +118,11 @@ def test_a_sample_that_is_no_number_has_weight_0_and_is_counted(value: float, fo
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # said once
         criterion(broken.detach(), labels, index=index)
-    assert criterion.figures()["bad_samples"] == 2.0
+    assert criterion.metrics()["bad_samples"] == 2.0
 
 
 def test_a_sample_that_is_no_number_leaves_no_trace() -> None:
-    """In the percentile, the noise rate, the history and the stored v, it is as if not there."""
+    """In the loss level, the noise rate, the history and the stored v, it is as if not there."""
     broken = logits.clone()
     broken[1] = NAN
     whole, rest = MentorLoss("pd", 10, 0.0), MentorLoss("pd", 10, 0.0)
@@ -130,20 +130,20 @@ def test_a_sample_that_is_no_number_leaves_no_trace() -> None:
     with pytest.warns(UserWarning, match="their weight is 0"):
         whole(broken, labels)
     rest(logits[others], labels[others])
-    assert torch.equal(whole.spade.level.value, rest.spade.level.value)
+    assert torch.equal(whole.engine.level.value, rest.engine.level.value)
     assert torch.equal(whole.noise.given.counts, rest.noise.given.counts)
     explicit = MentorLoss(make_curriculum("pd"), 10, 0.0, samples=4, explicit=True)
     with pytest.warns(UserWarning, match="their weight is 0"):
         explicit(broken, labels, index=index)
-    assert explicit.spade.stored is not None
-    assert explicit.spade.stored[1] == 1.0
+    assert explicit.engine.stored is not None
+    assert explicit.engine.stored[1] == 1.0
     back = MentorLoss(make_mentor("bilstm", history=3), 10, 0.0, samples=4)
     back(logits, labels, index=index)
-    assert back.spade.history is not None
-    before = back.spade.history.window[1].clone()
+    assert back.engine.history is not None
+    before = back.engine.history.window[1].clone()
     with pytest.warns(UserWarning, match="their weight is 0"):
         back(broken, labels, index=index)
-    assert torch.equal(back.spade.history.window[1], before)
+    assert torch.equal(back.engine.history.window[1], before)
     assert back.records is not None
     assert back.records.predicted_label[1] == -1
     assert back(logits, labels, index=index).isfinite()
@@ -174,7 +174,7 @@ def test_more_steps_than_said_go_on_at_progress_99_and_warn_once() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         criterion(logits, labels)
-    assert criterion.spade.epoch == 99
+    assert criterion.engine.progress == 99
     restored = MentorLoss("pd", 3)
     restored.load_state_dict(criterion.state_dict())
     with warnings.catch_warnings():

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 from mentornet.weighting.auto import AutoPercentile
-from mentornet.weighting.class_percentile import ClassPercentile
 
-from mentornet.randomness import generator
+from mentornet.weighting.levels import ClassLossLevel
 from mentornet.weighting.loss_histogram import BINS, LossHistogram, edges
 from mentornet.weighting.noise_rate import NoiseRate
 from mentornet.weighting.two_bells import TwoBells
@@ -35,7 +34,7 @@ def test_the_histogram_counts_and_fades() -> None:
 def test_the_percentile_of_a_class_is_that_of_its_losses(percentile: float) -> None:
     losses = torch.rand(2000, generator=generator(0)) * torch.tensor([1.0, 5.0]).repeat(1000)
     label = torch.tensor([0, 1]).repeat(1000)
-    level = ClassPercentile(2, percentile, shrinkage=0.0)
+    level = ClassLossLevel(2, percentile, shrinkage=0.0)
     found = level.update(losses, label)[:2].tolist()
     expected = [np.quantile(losses[label == k].numpy(), percentile) for k in (0, 1)]
     assert found == pytest.approx(expected, rel=0.1)  # bins are a sixth wide
@@ -44,7 +43,7 @@ def test_the_percentile_of_a_class_is_that_of_its_losses(percentile: float) -> N
 def test_a_class_that_was_hardly_seen_has_the_percentile_of_all() -> None:
     losses = torch.cat([torch.rand(999, generator=generator(0)), torch.tensor([9.0])])
     label = (torch.arange(1000) == 999).long()
-    level = ClassPercentile(2, 0.75, shrinkage=20.0)
+    level = ClassLossLevel(2, 0.75, shrinkage=20.0)
     assert level.update(losses, label)[-1].item() == pytest.approx(0.75, rel=0.15)
 
 
@@ -70,11 +69,11 @@ def test_two_bells_are_told_apart_and_one_is_not() -> None:
 
 def test_the_rate_is_the_ratio_of_the_tails() -> None:
     """Right labels lose 0 to 1, wrong ones 2 to 4, and so do classes that are not predicted."""
-    draw, noise = generator(0), NoiseRate(while_=1.0)
+    draw, noise = generator(0), NoiseRate(total_steps=10)
     given = torch.where(torch.rand(5000, generator=draw) < 0.3, 2.0, 0.0)
     given = given + torch.rand(5000, generator=draw) * torch.where(given > 0, 2.0, 1.0)
     wrong = 2 + 2 * torch.rand(5000, generator=draw)
-    noise.update(given, wrong, settled=torch.tensor(True))
+    noise.update(given, wrong, torch.tensor(9))
     beyond = {share: torch.quantile(wrong, 1 - share) for share in (0.9, 0.75, 0.5)}
     rates = (noise.rate, noise.cautious, noise.sure)
     for found, (share, level) in zip(rates, beyond.items(), strict=True):
@@ -91,9 +90,9 @@ def test_the_rate_is_the_ratio_of_the_tails() -> None:
 )  # fmt: skip
 def test_the_percentile_of_auto(rate: float, sure: float, percentile: float) -> None:
     auto = AutoPercentile()
-    found = auto(torch.tensor(rate), torch.tensor(sure), settled=torch.tensor(True))
-    assert found.item() == pytest.approx(percentile)
-    assert auto(torch.tensor(rate), torch.tensor(sure), settled=torch.tensor(False)) == 1.0
+    rates = torch.tensor([1.0, rate, sure])  # the first, which counts most labels, is not asked
+    assert auto(rates, torch.tensor(True)).item() == pytest.approx(percentile)
+    assert auto(rates, torch.tensor(False)) == 1.0
 
 
 def test_a_loss_of_any_scale_is_measured_by_its_first_batch() -> None:

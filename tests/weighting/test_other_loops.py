@@ -85,10 +85,10 @@ def test_moving_a_criterion_leaves_its_formats() -> None:
 
 def test_halving_a_model_does_not_round_its_criterion() -> None:
     criterion = MentorLoss("pd", 10)
-    before = {name: part.clone() for name, part in criterion.spade.rule.state_dict().items()}  # type: ignore[union-attr]
+    before = {name: part.clone() for name, part in criterion.engine.rule.state_dict().items()}  # type: ignore[union-attr]
     edges = criterion.noise.state_dict()
     nn.ModuleDict({"criterion": criterion}).to(torch.bfloat16).half()
-    after = criterion.spade.rule.state_dict()  # type: ignore[union-attr]
+    after = criterion.engine.rule.state_dict()  # type: ignore[union-attr]
     assert all(torch.equal(before[name], after[name]) for name in before)
     assert all(
         torch.equal(part, edges[name]) for name, part in criterion.noise.state_dict().items()
@@ -96,7 +96,7 @@ def test_halving_a_model_does_not_round_its_criterion() -> None:
     assert torch.equal(before["fc2.weight"], load_mentor("pd").state_dict()["fc2.weight"])
 
 
-# Samples of labels.
+# Images of labels.
 
 
 def segmented(unlabelled: int) -> tuple[Tensor, Tensor]:
@@ -116,8 +116,8 @@ def test_images_without_labels_count_for_nothing() -> None:
         both = with_them(logits, labels), without(logits[3:], labels[3:])
         torch.testing.assert_close(*both)
     assert torch.equal(with_them.weights[3:], without.weights)
-    assert with_them.figures() == pytest.approx(without.figures())
-    assert with_them.figures()["bad_samples"] == 0
+    assert with_them.metrics() == pytest.approx(without.metrics())
+    assert with_them.metrics()["bad_samples"] == 0
     assert torch.equal(with_them.tally, without.tally)
 
 
@@ -126,7 +126,7 @@ def test_a_batch_without_any_label_is_as_in_torch() -> None:
     logits, labels = segmented(8)
     assert criterion(logits, labels).isnan()
     assert nn.functional.cross_entropy(logits, labels).isnan()
-    assert criterion.figures()["bad_samples"] == 0
+    assert criterion.metrics()["bad_samples"] == 0
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
@@ -142,7 +142,7 @@ def test_what_is_no_number_where_there_is_no_label_does_no_harm(smoothing: float
     loss.backward()
     plain.backward()
     torch.testing.assert_close(spoilt.grad, logits.grad)
-    assert criterion.figures()["bad_samples"] == 0
+    assert criterion.metrics()["bad_samples"] == 0
 
 
 def test_a_batch_whose_only_labelled_images_are_no_numbers() -> None:
@@ -179,7 +179,7 @@ def test_a_device_without_autocast() -> None:
     assert criterion(logits, torch.zeros(4, device="meta").long()).shape == ()
 
 
-def test_half_logits_under_class_weights_are_judged_in_float() -> None:
+def test_half_logits_under_class_weights_are_evaluated_in_float() -> None:
     weight = torch.tensor([0.3, 1.7, 0.9])
     logits = torch.randn(8, 3, generator=generator(0)).bfloat16()
     labels = torch.arange(8) % 3
@@ -189,10 +189,10 @@ def test_half_logits_under_class_weights_are_judged_in_float() -> None:
 
 def test_whole_floats_are_steps() -> None:
     steps: Any = 4 * 100 / 8
-    assert MentorLoss(total_steps=steps).spade.total_steps == 50
+    assert MentorLoss(total_steps=steps).engine.total_steps == 50
     for ten in (np.float32(10), np.int64(10), torch.tensor(10)):
         steps = ten
-        assert MentorLoss(total_steps=steps).spade.total_steps == 10
+        assert MentorLoss(total_steps=steps).engine.total_steps == 10
 
 
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
@@ -221,7 +221,7 @@ def test_the_largest_seed() -> None:
     assert MentorLoss(total_steps=10, seed=2**63 - 1)(logits.requires_grad_(), labels).isfinite()
 
 
-def test_records_count_epochs_from_the_step_itself() -> None:
+def test_records_count_progress_from_the_step_itself() -> None:
     criterion = MentorLoss("uniform", 100, burn_in=0.0, samples=COUNT)
     logits, labels = batches(1)[0]
     criterion(logits.requires_grad_(), labels, index=torch.arange(COUNT))
@@ -232,7 +232,7 @@ def test_records_count_epochs_from_the_step_itself() -> None:
 def test_compiled_whole_it_refuses_to_be_one_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each process would go its own way; with a graph break it asks the others."""
     monkeypatch.setattr(
-        "mentornet.weighting.seen.Processes.here", lambda: Processes(rank=0, world=2)
+        "mentornet.weighting.evidence.Processes.here", lambda: Processes(rank=0, world=2)
     )
     compiled = torch.compile(MentorLoss(total_steps=10), fullgraph=True, backend="eager")
     logits, labels = batches(1)[0]

@@ -8,11 +8,11 @@ import torch
 
 from mentornet import MentorNetError
 from mentornet.randomness import generator
-from mentornet.weighting import PercentileEMA
+from mentornet.weighting import LossLevel
 
 
 def test_moving_average_of_the_percentile_by_hand() -> None:
-    level, expected = PercentileEMA(percentile=0.75, decay=0.95), None
+    level, expected = LossLevel(percentile=0.75, decay=0.95), None
     for seed in range(10):
         losses = torch.rand(128, generator=generator(seed)) * 5
         percentile = float(np.percentile(losses.numpy(), 75))
@@ -21,7 +21,7 @@ def test_moving_average_of_the_percentile_by_hand() -> None:
 
 
 def test_goes_on_where_it_was() -> None:
-    level, restored = PercentileEMA(), PercentileEMA()
+    level, restored = LossLevel(), LossLevel()
     level.update(torch.tensor([1.0, 2.0]))
     restored.load_state_dict(level.state_dict())
     later = torch.tensor([5.0, 7.0])
@@ -38,4 +38,4 @@ def test_goes_on_where_it_was() -> None:
 )
 def test_mistake(settings: dict[str, float], message: str) -> None:
     with pytest.raises(MentorNetError, match=re.escape(message)):
-        PercentileEMA(**settings)
+        LossLevel(**settings)
