@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mentornet.weighting.relearning import LearnedMentor
 
 from mentornet.audit.run_contents import surfaces_of
 from mentornet.config import MethodConfig, TrainConfig, write_config
 from mentornet.mentors import make_mentor
 from mentornet.training import RunFolder
+from mentornet.weighting.learning import LearnedMentor
 
 
 @pytest.mark.parametrize("name", ["second", "1-at-99"])

@@ -49,7 +49,7 @@ def test_relabel_drop_and_keep_are_followed(tmp_path: Path) -> None:
     assert labels_of(found) == [2, *GIVEN[2:].tolist()]
     assert found.samples is not None
     assert found.samples.tolist() == list(range(1, 100))
-    assert found.verified is None
+    assert found.verdicts is None
     done = "verdicts: 1 samples are relabelled, 1 are left out, 1 keep their label"
     assert done in found.notes
 
@@ -137,8 +137,8 @@ def test_enough_of_both_kinds_make_dd_the_default(tmp_path: Path) -> None:
     found = prepared(tmp_path, of_each_kind(20, 20))
     assert found.config.method.method == "mentornet-dd"
     assert any("the method is mentornet-dd" in note for note in found.notes)
-    assert found.verified is not None
-    assert found.verified.is_correct.tolist() == [True] * 20 + [False] * 20
+    assert found.verdicts is not None
+    assert found.verdicts.is_correct.tolist() == [True] * 20 + [False] * 20
     assert labels_of(found) == GIVEN.tolist()  # all stay, with their given labels
     assert found.samples is None
 
@@ -153,7 +153,7 @@ def test_with_fewer_the_run_says_how_many_it_takes(
 ) -> None:
     found = prepared(tmp_path, of_each_kind(right, wrong))
     assert found.config.method.method == "mentornet-auto"
-    assert found.verified is None
+    assert found.verdicts is None
     assert len(found.train) == 100 - wrong
     assert any(f"verdicts on at least {more} it would be mentornet-dd" in n for n in found.notes)
 
@@ -166,28 +166,28 @@ def test_a_method_that_was_named_stays(tmp_path: Path) -> None:
     with pytest.raises(MentorNetError, match="cannot be learned from 8 verified samples"):
         prepared(tmp_path, of_each_kind(4, 4), method="mentornet-dd")
     few = prepared(tmp_path, of_each_kind(10, 1), method="mentornet-dd")
-    assert few.verified is not None
+    assert few.verdicts is not None
 
 
 def test_mentor_bootstrap_follows_what_is_too_little_to_learn_from(tmp_path: Path) -> None:
-    assert prepared(tmp_path, of_each_kind(20, 20), method="mentor-bootstrap").verified is not None
+    assert prepared(tmp_path, of_each_kind(20, 20), method="mentor-bootstrap").verdicts is not None
     few = prepared(tmp_path, of_each_kind(0, 3), method="mentor-bootstrap")
-    assert few.verified is None
+    assert few.verdicts is None
     assert len(few.train) == 97
 
 
 def test_drawn_verdicts_and_files_join(tmp_path: Path) -> None:
     file = tmp_path / "page.csv"
-    drawn = prepare(small("mentornet-dd", clean_count=20)).verified
+    drawn = prepare(small("mentornet-dd", clean_count=20)).verdicts
     assert drawn is not None
     three, others = drawn.index[:3].tolist(), set(range(192)) - set(drawn.index.tolist())
     dropped = [*three, *sorted(others)[:5]]
     file.write_text("index,decision\n" + "".join(f"{at},drop\n" for at in dropped))
     both = prepare(small("mentornet-dd", clean_count=20, verdicts=(f"{file}",)))
-    assert both.verified is not None
-    assert len(both.verified) == 25
+    assert both.verdicts is not None
+    assert len(both.verdicts) == 25
     assert "3 verdicts of page.csv replace those drawn" in both.notes
-    gone = both.verified.index[both.verified.true_label < 0]
+    gone = both.verdicts.index[both.verdicts.true_label < 0]
     assert gone.tolist() == sorted(dropped)
 
 
@@ -213,7 +213,7 @@ def test_a_run_is_resumed_with_the_method_that_verdicts_chose(tmp_path: Path) ->
     assert resumed["accuracy_last"] == whole["accuracy_last"]
     interrupted(config, tmp_path / "other", 3)
     file.write_text(f"index,true_label\n{rows}" + "61,0\n")
-    with pytest.raises(MentorNetError, match="verified samples are not what they were"):
+    with pytest.raises(MentorNetError, match="verified samples differ"):
         train(config, tmp_path / "other", resume=True)
 
 
@@ -232,13 +232,13 @@ def test_what_the_page_writes_teaches_a_mentor(tmp_path: Path) -> None:
     config = small("full-model", limit=None, epochs=8, width=8, verdicts=(f"{file}",))
     config = replace(config, method=MethodConfig())
     made = prepare(config)
-    assert made.verified is not None
+    assert made.verdicts is not None
     assert len(made.train) == 1437
-    wrong = ~made.verified.is_correct
-    dropped = made.verified.index[wrong & (made.verified.true_label < 0)]
+    wrong = ~made.verdicts.is_correct
+    dropped = made.verdicts.index[wrong & (made.verdicts.true_label < 0)]
     assert (dropped % 4 == 2).all()
     again = verdicts_csv(
-        made.verified, made.train.given_label[made.verified.index].tolist(),
+        made.verdicts, made.train.given_label[made.verdicts.index].tolist(),
         class_names=data.classes, names=[f"{at}" for at in range(0, 400, 2)],
     )  # fmt: skip
     assert again == "".join(lines).removeprefix("\ufeff").replace("\r\n", "\n")

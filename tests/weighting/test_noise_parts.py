@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from mentornet.weighting.auto import AutoPercentile
 
+from mentornet.randomness import generator
 from mentornet.weighting.levels import ClassLossLevel
 from mentornet.weighting.loss_histogram import BINS, LossHistogram, edges
-from mentornet.weighting.noise_rate import NoiseRate
+from mentornet.weighting.noise_rate import AutoPercentile, NoiseRate
 from mentornet.weighting.two_bells import TwoBells
 
 NAN = float("nan")
