@@ -1,14 +1,15 @@
 # make setup | demo | test | lint | check | format | bench | mentors | dd-mentors | table6 | benchmark | results
-# Everything below `setup` sets up first. PYTHON names the interpreter that makes the .venv.
+# Everything below `setup` makes the .venv first. PYTHON names the interpreter that makes it.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test lint check format bench bench-audit mentors dd-mentors table6 benchmark results clean
+.PHONY: setup programs demo test doctest lint check format bench bench-audit mentors dd-mentors table6 benchmark results clean
 
-setup: $(STAMP)
+# Everything that the tests need: the .venv, and the programs that pip cannot install.
+setup: $(STAMP) programs
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -16,26 +17,33 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
-demo: setup
+# A browser and `ip`. This never fails: tests that miss one of them are skipped, and say so.
+programs: $(STAMP)
+	$(BIN)/python -m tests.programs
+
+demo: $(STAMP)
 	$(BIN)/mentornet demo
 
-test: setup
-	$(BIN)/python -m pytest --numprocesses 2
+# `make check test` runs the doctests once.
+test: setup doctest
+	$(BIN)/python -m pytest --numprocesses 2 tests
 
-lint: setup
+doctest: $(STAMP)
+	$(BIN)/python -m pytest --numprocesses 2 --quiet src README.md docs
+
+lint: $(STAMP)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint
-	$(BIN)/python -m pytest --quiet src README.md docs
+check: lint doctest
 
-format: setup
+format: $(STAMP)
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: setup
+bench: $(STAMP)
 	$(BIN)/python -m benchmarks.mentor_cost
 	$(BIN)/python -m benchmarks.training_cost
 	$(BIN)/python -m benchmarks.drop_in_cost
@@ -44,7 +52,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.many_samples
 
 # The audit beside the tools that people use, about an hour; goes on where it was stopped.
-bench-audit: setup
+bench-audit: $(STAMP)
 	$(BIN)/python -m benchmarks.audit_accuracy
 
 # The mentors that ship read no label, so that they serve any number of classes.
@@ -54,36 +62,36 @@ CURRICULA := uniform self-paced linear pd focal hard-negative-mining prediction-
 STEPS := --steps 20000
 prediction-variance := --history 10 --learning-rate 0.03
 
-mentors: setup $(CURRICULA:%=mentor-%)
+mentors: $(STAMP) $(CURRICULA:%=mentor-%)
 
-mentor-%: setup
+mentor-%: $(STAMP)
 	$(BIN)/mentornet fit-mentor --curriculum $* --features dense --no-use-label \
 		--num-classes 1 $(STEPS) $($*) \
 		--out $(PRETRAINED)/$* --overwrite
 
 # Those learned on CIFAR-10, about ten minutes each: one run, then a mentor from all its epochs.
-dd-mentors: setup dd-20 dd-40 dd-80
+dd-mentors: $(STAMP) dd-20 dd-40 dd-80
 
-dd-%: setup
+dd-%: $(STAMP)
 	$(BIN)/mentornet train cifar10 --noise uniform:0.$(patsubst %0,%,$*) --clean-count 5000 \
 		--width 16 --epochs 6 --set burn_in=0.2 burn_in_drop=0.5 smoothing=0 sharpness=0 \
 		decided_by=1 teaches_verified=false updates=0.21,0.4,0.6,0.8 --precision 32 --compile off \
 		--channels-last on --out runs/dd-$*
 	$(BIN)/mentornet learn-mentor --run-folder runs/dd-$* --out $(PRETRAINED)/dd-cifar10-$* --overwrite
 
-table6: setup
+table6: $(STAMP)
 	$(BIN)/mentornet reproduce table6 --scale paper --out runs/table6
 
 # Our own benchmark, some hours on two cores; goes on where it was stopped. A CPU that has no bf16
 # wants PRECISION=32.
 PRECISION ?= bf16
-benchmark: setup
+benchmark: $(STAMP)
 	status=0; for table in benchmark full-size transfer human; do \
 		$(BIN)/mentornet reproduce $$table --precision $(PRECISION) --out results/benchmark \
 			|| status=1; done; exit $$status
 
 # docs/results.md from the stored results.
-results: setup
+results: $(STAMP)
 	$(BIN)/python -m benchmarks.results_page
 
 clean:

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from mentornet.training.pruning import cross_validated, predicted
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 from torch import Tensor
@@ -42,7 +43,6 @@ from mentornet.files import read_json, write_json
 from mentornet.records import Records
 from mentornet.training import Trainer, prepare
 from mentornet.training.observer import Observer
-from mentornet.training.pruning import cross_validated, predicted
 
 RESULTS = Path(__file__).parents[1] / "results" / "audit"
 FOLDS, SHARE = 5, 0.6
@@ -135,7 +135,7 @@ def audited(case: Case) -> dict[str, Any]:
     rate = float(trainer.supervision.figures()["noise_rate"])
     ranking = rank(evidence_of(records), noise_rate=rate)
     judging = time.perf_counter() - started
-    scores = cleanlab_scores(given, predicted(trainer, prepared.train.source).numpy())
+    scores = cleanlab_scores(given, predicted(trainer, prepared.train.inputs).numpy())
     suggested = ranking.evidence.suggested_label[ranking.is_issue & wrong]
     return {
         "wrong": int(wrong.sum()),

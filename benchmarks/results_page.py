@@ -9,11 +9,11 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from mentornet.experiments.benchmark import benchmark
-from mentornet.experiments.benchmark_figure import draw_benchmark
+from benchmarks.accuracy.figure import draw_benchmark
+from benchmarks.accuracy.page import PICTURE, render_results
+from benchmarks.accuracy.tables import benchmark
 from mentornet.experiments.comparison import compare, number
 from mentornet.experiments.results import Results
-from mentornet.experiments.results_page import PICTURE, render_results
 from mentornet.figures.style import save
 from mentornet.files import write_text
 
@@ -42,13 +42,13 @@ HEADLINE = {
 
 def draw() -> Figure:
     """The table of all methods as a picture."""
-    table = benchmark("small")
+    table = benchmark()
     return draw_benchmark(table, compare(table, Results(RESULTS)))
 
 
 def headline() -> str:
     """README's table: last epochs of the methods that most people will ask for."""
-    table = benchmark("small")
+    table = benchmark()
     entries = compare(table, Results(RESULTS))
     heads = ["method", "is told", *table.columns]
     lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]

@@ -75,7 +75,7 @@ def plain_steps() -> Callable[[], None]:
         TrainConfig("cifar10", labels=LabelsConfig("uniform:0.4")), splits=splits()
     ).train
     student: Any = make_student("fast", channels=3, classes=10)
-    student.prepare(standardise(images.pixels[:100]))  # as the trainer does: its stem is frozen
+    student.prepare(standardise(images.tensor[:100]))  # as the trainer does: its stem is frozen
     student = student.to(memory_format=torch.channels_last)
     learned = [part for part in student.parameters() if part.requires_grad]
     sgd = torch.optim.SGD(learned, lr=0.1, momentum=0.9, nesterov=True, weight_decay=5e-4)
@@ -90,7 +90,7 @@ def plain_steps() -> Callable[[], None]:
 
     def step() -> None:
         index = next(source)
-        pixels = augment(images.pixels[index], generator=draws, padding=2)
+        pixels = augment(images.tensor[index], generator=draws, padding=2)
         inputs = standardise(pixels).to(memory_format=torch.channels_last)
         loss = cross_entropy(student(inputs), images.given_label[index])
         sgd.zero_grad()

@@ -34,7 +34,7 @@ OPTIONS = {
 
 TRAIN = {
     "files": "folder mirror image_size stream imagenet skip_bad limit validation",
-    "labels": "noise clean clean_count decisions",
+    "labels": "noise verdicts clean_count",
     "student": "student width depth dropout",
     "method": "method set",
     "optimiser": "epochs steps batch_size learning_rate schedule warm_up drops momentum nesterov "

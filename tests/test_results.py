@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.accuracy.page import PICTURE, render_results
+from benchmarks.accuracy.tables import TABLES as OURS
 from benchmarks.audit_accuracy import CASES as AUDITED
 from benchmarks.audit_accuracy import markdown as audit_markdown
 from benchmarks.audit_accuracy import stored as audit_results
@@ -19,9 +21,7 @@ from benchmarks.drop_in_tables import RESULT as TABLES
 from benchmarks.drop_in_tables import markdown as tables_markdown
 from benchmarks.results_page import HEADLINE, PAGE, README, draw, with_headline
 from benchmarks.results_page import RESULTS as BENCHMARK
-from mentornet.experiments.catalogue import find_table
 from mentornet.experiments.results import Results
-from mentornet.experiments.results_page import PICTURE, render_results
 from mentornet.figures.style import save
 from mentornet.files import read_json
 
@@ -144,8 +144,7 @@ def test_readmes_table_too() -> None:
 
 def test_every_stored_result_is_of_a_cell() -> None:
     """Else a change has moved their keys, and they are lost to the page."""
-    tables = [find_table(name, "small") for name in ("benchmark", "full-size", "transfer", "human")]
-    keys = {run.key for table in tables for run in table.runs()}
+    keys = {run.key for make in OURS.values() for run in make().runs()}
     stored = {path.stem for path in BENCHMARK.glob("*.json")}
     assert stored
     assert stored <= keys
@@ -167,10 +166,10 @@ def rows_of(section: str) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["benchmark", "full-size", "transfer", "human"])
+@pytest.mark.parametrize("name", list(OURS))
 def test_numbers_in_the_page_come_from_the_files(name: str) -> None:
     """Mean, range, best epoch, n and gap of every cell, from the JSON and without our own code."""
-    table = find_table(name, "small")
+    table = OURS[name]()
     section = PAGE.read_text().partition(f"## {table.title}\n")[2].partition("\n## ")[0]
     shown = rows_of(section)
     last: dict[tuple[str, str], dict[int, float]] = {}

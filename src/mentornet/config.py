@@ -45,35 +45,35 @@ Precision = Literal["auto", "32", "bf16"]
 
 @dataclass(frozen=True)
 class FilesConfig:
-    """Where the images are, and how they are read."""
+    """Where the data is, and how it is read."""
 
     folder: str | None = None
-    """Folder of the dataset's files; without it, MENTORNET_DATA or a cache folder."""
+    """Folder with the files of a named dataset; by default MENTORNET_DATA or the cache."""
 
     mirror: str | None = None
-    """Where to download CIFAR from in place of its home: an address, a folder or the archive."""
+    """Where CIFAR is downloaded from, if not from its home: an address, a folder or the archive."""
 
     image_size: int | None = None
-    """Height and width that images are brought to; by default the median of their shorter sides,
-    within 8 to 224, and 299 for images that are streamed."""
+    """Height and width that images are resized to; by default the median of their shorter sides,
+    within 8 to 224, and 299 for streamed images."""
 
     stream: bool = False
-    """Leave the images of a folder or a table in their files, and decode them as they are needed,
-    in views as Inception sees them; ImageNet and WebVision are always read so."""
+    """Leave the images of a folder or a table in their files, and decode a view of each when its
+    step comes, as Inception is trained. ImageNet and WebVision are always streamed."""
 
     imagenet: str | None = None
-    """Folder of ImageNet, on whose validation images WebVision's students are judged too;
-    imagenet for the one in MENTORNET_DATA."""
+    """Folder of ImageNet, to evaluate students of WebVision on its validation images too; imagenet
+    stands for the one in MENTORNET_DATA."""
 
     skip_bad: bool = False
-    """Go on without images that cannot be decoded, and list them."""
+    """Continue without images that cannot be decoded, and list them."""
 
     limit: int | None = None
-    """Train on this many of the images only, drawn at random."""
+    """Train on only this many samples, drawn at random."""
 
     validation: float | None = None
-    """Hold out this share of the training images, with the labels they were given, and choose the
-    best epoch by them."""
+    """Hold out this share of the training samples, with their given labels, and choose the best
+    epoch by them."""
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,16 @@ class LabelsConfig:
     """Corrupt the labels: uniform:0.4, symmetric:, pairflip:, asymmetric: or instance:RATE,
     transition:FILE, labels:FILE:KEY, or human:KEY for CIFAR-N's."""
 
-    clean: str | None = None
-    """CSV of verified samples: index or path, and is_correct, true_label or both."""
+    verdicts: tuple[str, ...] = ()
+    """CSV files of what people said of labels, such as an audit's page writes; the last file that
+    names a sample counts. A row has index or path, and decision (keep, relabel or drop) with label,
+    or is_correct, true_label or both. mentornet-dd, mentor-bootstrap and verified learn from
+    verdicts; for all other methods, relabel changes the label, drop leaves the sample out, and keep
+    changes nothing. --clean FILE and --decisions FILE … mean the same."""
 
     clean_count: int | None = None
-    """Draw this many verified samples, where true labels are known."""
-
-    decisions: tuple[str, ...] = ()
-    """CSV of what to do with labels, as an audit's page or tables have it: index, and keep,
-    relabel or drop. Several are followed one after the other."""
+    """Draw this many samples at random and take their true labels, where these are known, for a
+    person's verdicts."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,9 @@ class MethodConfig:
     method: str | None = None
     """full-model, forgetting, self-paced, focal, reed-soft, reed-hard, goldberger, spade,
     mentornet, mentornet-pd, mentornet-auto, mentornet-dd, mentor-bootstrap, verified or oracle,
-    or of others gce, sce, elr, co-teaching, mentormix, cleanlab-prune; by default mentornet-dd
-    where there are verified samples, else mentornet-auto, which finds the noise rate by itself."""
+    or of others gce, sce, elr, co-teaching, mentormix; by default mentornet-dd with clean_count or
+    with verdicts on at least 20 right and 20 wrong labels, else mentornet-auto, which finds the
+    noise rate by itself."""
 
     set: tuple[str, ...] = ()
     """The method's own settings, as key=value; a misspelt key lists all of them."""
@@ -144,7 +146,7 @@ class OptimiserConfig:
     """Stop after this many steps, in place of --epochs."""
 
     batch_size: int | None = None
-    """Samples a step, at most; the batches of an epoch are of equal size."""
+    """Number of samples in a step, at most; all batches of an epoch have the same size."""
 
     learning_rate: float | None = None
     """The highest learning rate."""
@@ -213,8 +215,8 @@ class TrainConfig:
     """A training run, whole."""
 
     data: str
-    """digits, fashion-mnist, cifar10, cifar100, imagenet, webvision, webvision-mini, a folder of
-    images or of shards, or a CSV or Parquet file."""
+    """The name of a dataset, or the path of a folder of images or shards, or of a CSV or Parquet
+    file."""
 
     seed: int = 0
     files: FilesConfig = field(default_factory=FilesConfig)
@@ -229,13 +231,13 @@ class TrainConfig:
         for name, value, least in (
             ("epochs", optimiser.epochs, 1),
             ("steps", optimiser.steps, 1),
-            ("batch-size", optimiser.batch_size, 1),
+            ("batch_size", optimiser.batch_size, 1),
             ("accumulate", optimiser.accumulate, 1),
-            ("evaluate-every", optimiser.evaluate_every, 1),
+            ("evaluate_every", optimiser.evaluate_every, 1),
             ("padding", optimiser.padding, 0),
-            ("image-size", self.files.image_size, 1),
+            ("image_size", self.files.image_size, 1),
             ("limit", self.files.limit, 2),
-            ("clean-count", self.labels.clean_count, 1),
+            ("clean_count", self.labels.clean_count, 1),
             ("width", self.student.width, 1),
             ("depth", self.student.depth, 1),
             ("workers", self.machine.workers, 0),
@@ -243,31 +245,29 @@ class TrainConfig:
             if value is not None and value < least:
                 raise MentorNetError(f"{name} must be ≥ {least}, got {value}")
         if optimiser.learning_rate is not None and not 0 < optimiser.learning_rate < float("inf"):
-            raise MentorNetError(f"learning-rate must be > 0, got {optimiser.learning_rate:g}")
+            raise MentorNetError(f"learning_rate must be > 0, got {optimiser.learning_rate:g}")
         if optimiser.weight_decay is not None and not 0 <= optimiser.weight_decay < float("inf"):
-            raise MentorNetError(f"weight-decay must be ≥ 0, got {optimiser.weight_decay:g}")
+            raise MentorNetError(f"weight_decay must be ≥ 0, got {optimiser.weight_decay:g}")
         if self.files.validation is not None and not 0 < self.files.validation < 1:
             raise MentorNetError(f"validation must be in (0, 1), got {self.files.validation:g}")
         if self.student.dropout is not None and not 0 <= self.student.dropout < 1:
             raise MentorNetError(f"dropout must be in [0, 1), got {self.student.dropout:g}")
         if not 0 <= optimiser.warm_up < 1:
-            raise MentorNetError(f"warm-up must be a share in [0, 1), got {optimiser.warm_up:g}")
+            raise MentorNetError(f"warm_up must be a share in [0, 1), got {optimiser.warm_up:g}")
         if not 0 <= optimiser.momentum < 1:
             raise MentorNetError(f"momentum must be in [0, 1), got {optimiser.momentum:g}")
         if optimiser.nesterov and optimiser.momentum == 0:
-            raise MentorNetError("Nesterov's momentum cannot be 0; add --no-nesterov")
+            raise MentorNetError("nesterov needs a momentum above 0; switch nesterov off")
         if not 0 <= self.machine.checkpoint_seconds < float("inf"):
             raise MentorNetError(
-                f"checkpoint-seconds must be ≥ 0, got {self.machine.checkpoint_seconds:g}"
+                f"checkpoint_seconds must be ≥ 0, got {self.machine.checkpoint_seconds:g}"
             )
         if list(optimiser.drops) != sorted(optimiser.drops) or not all(
             0 < share < 1 for share in optimiser.drops
         ):
             raise MentorNetError(f"drops must be rising shares in (0, 1), got {optimiser.drops}")
         if optimiser.epochs is not None and optimiser.steps is not None:
-            raise MentorNetError("give --epochs or --steps, not both")
-        if self.labels.clean is not None and self.labels.clean_count is not None:
-            raise MentorNetError("give --clean or --clean-count, not both")
+            raise MentorNetError("give epochs or steps, not both")
         if not 0 <= self.seed < 2**63:
             raise MentorNetError(f"seed must be in 0 … 2⁶³ − 1, got {self.seed}")
 

@@ -1,16 +1,17 @@
-"""A real browser for the audit's page: Debian's chromium, driven through Playwright."""
+"""A real browser for the audit's page: a chromium, driven through Playwright."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+from tests.programs import find_browser
 
 SWITCHES = [
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -18,24 +19,19 @@ SWITCHES = [
 ]  # fmt: skip
 
 
-def chromium() -> str:
-    """Where it is; a machine without one fails, since the page is then untested."""
-    named = os.environ.get("MENTORNET_CHROMIUM")
-    for name in (named,) if named else ("chromium", "chromium-browser", "google-chrome"):
-        found = shutil.which(name)
-        if found:
-            return found
-    pytest.fail(
-        f"MENTORNET_CHROMIUM is {named}, which is no program"
-        if named
-        else "no chromium found; install it (Debian: apt-get install chromium), "
-        "or name a Chrome in MENTORNET_CHROMIUM"
-    )
+@cache
+def found_browser() -> str | None:
+    """Where the browser of this machine is, looked up once."""
+    try:
+        return find_browser()
+    except FileNotFoundError as error:
+        why = f"{error}"
+    pytest.fail(why, pytrace=False)
 
 
 @contextmanager
 def running_browser() -> Iterator[Browser]:
-    where = chromium()
+    where = found_browser()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=where, args=SWITCHES)
         yield browser

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tests.audit.browser import Visit, running_browser
+from tests.audit.browser import Visit, found_browser, running_browser
+from tests.programs import NO_BROWSER, skip
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip the tests that need a browser where there is none, all with the same line."""
+    if "browser" in getattr(item, "fixturenames", ()) and found_browser() is None:
+        skip(NO_BROWSER)
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mentornet.audit import Contents, Curve, Fact, Pictures, Samples, Surface
+from mentornet.audit import Contents, Curve, Fact, Pictures, SampleTable, Surface
 
 CLASSES = ("cat", "dog", "frog", "ship")
 
 
 def some_samples(
     count: int = 60, *, suspects: int = 20, classes: int = 4, epochs: int = 6, **changed: Any
-) -> Samples:
+) -> SampleTable:
     """`count` samples, of which the first `suspects` are, in rising quality; ids are 3 apart.
 
     Suspect n was given class n % K and is suggested the next one; two of the others are near-ties.
@@ -38,7 +38,7 @@ def some_samples(
         "trajectory": np.where(issue[:, None], wrong, right).astype(np.float32),
         "name": tuple(f"train/{given[n]}/picture-{n:05d}.png" for n in range(count)),
     }
-    return Samples(**{**columns, **changed})
+    return SampleTable(**{**columns, **changed})
 
 
 def plain_pictures(side: int = 32, channels: int = 3) -> Pictures:
@@ -58,7 +58,7 @@ def colour_of(index: int) -> tuple[int, int, int]:
 
 
 def some_contents(
-    samples: Samples | None = None, *, classes: Sequence[str] = CLASSES, **changed: Any
+    samples: SampleTable | None = None, *, classes: Sequence[str] = CLASSES, **changed: Any
 ) -> Contents:
     """A small page with everything on it."""
     losses, differences = np.linspace(0, 5, 12), np.linspace(-2, 3, 9)

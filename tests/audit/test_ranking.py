@@ -17,7 +17,7 @@ from mentornet.audit import class_table, cleaning, rank, report, transitions, wr
 from mentornet.data import load_digits
 from mentornet.metrics import auroc
 from mentornet.randomness import generator
-from mentornet.records import MOST, Records, margins_of, weighed_mean
+from mentornet.records import MAX_MARGIN, Records, margins_of, mean_margin
 
 
 def noisy(count: int = 400, epochs: int = 10, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -103,7 +103,7 @@ def test_class_names_that_would_be_formulas(tmp_path: Path) -> None:
 def test_a_damaged_table(tmp_path: Path) -> None:
     path = tmp_path / "records.parquet"
     path.write_bytes(b"PAR1 and no more")
-    with pytest.raises(MentorNetError, match="is no table of records, or damaged"):
+    with pytest.raises(MentorNetError, match="is not a table of records, or it is damaged"):
         rank(path)
 
 
@@ -150,13 +150,13 @@ def test_margins_count_by_how_firm_the_student_was() -> None:
         for place, sample in enumerate(index[step].tolist()):
             margin = float(margins[step, place])
             if losses[step, place].isfinite() and margin > -math.inf:
-                sums[sample] += weight * min(margin, MOST)
+                sums[sample] += weight * min(margin, MAX_MARGIN)
                 weights[sample] += weight
                 seen[sample] += 1
     wanted = [total / weight for total, weight in zip(sums, weights, strict=True)]
     assert rank(records).evidence.margin.tolist() == pytest.approx(wanted, rel=1e-4)
     assert records.seen.tolist() == seen
-    assert weighed_mean(torch.zeros(1), torch.zeros(1)).isnan().all()
+    assert mean_margin(torch.zeros(1), torch.zeros(1)).isnan().all()
 
 
 def test_losses_of_epochs_count_by_how_firm_the_student_was() -> None:
@@ -206,7 +206,7 @@ def test_samples_that_were_never_seen_are_left_out_and_told() -> None:
     losses[3] = np.full(10, np.nan)
     losses[5] = np.where(np.arange(10) < 5, np.nan, losses[5])
     ranking = rank(table.assign(loss=losses))
-    assert ranking.notes == ("1 of 400 samples were never seen: left out",)
+    assert ranking.notes == ("1 of 400 samples were never seen, so they are left out",)
     assert 3 not in ranking.table["index"].to_numpy()
     assert np.isfinite(ranking.quality).all()
 
@@ -217,7 +217,7 @@ def test_records_of_a_run_and_of_a_criterion(tmp_path: Path) -> None:
     wrong = torch.rand(len(digits), generator=draw) < 0.3
     shift = torch.randint(1, 10, (len(digits),), generator=draw)
     given = torch.where(wrong, (digits.given_label + shift) % 10, digits.given_label)
-    images = digits.pixels.float().flatten(1) / 255
+    images = digits.tensor.float().flatten(1) / 255
     with torch.random.fork_rng():
         student = torch.nn.Linear(64, 10)
     sgd = torch.optim.SGD(student.parameters(), lr=0.5)
@@ -231,7 +231,7 @@ def test_records_of_a_run_and_of_a_criterion(tmp_path: Path) -> None:
     ranking = criterion.audit(classes=digits.classes)
     assert auroc(torch.from_numpy(1 - ranking.quality), wrong) > 0.97
     assert ranking.wrong.low < int(wrong.sum()) < ranking.wrong.high
-    page = report(ranking, tmp_path, title="my digits", pictures=lambda i: digits.pixels[i].numpy())
+    page = report(ranking, tmp_path, title="my digits", pictures=lambda i: digits.tensor[i].numpy())
     assert page.is_file()
     with pytest.raises(MentorNetError, match="needs records of every sample: give samples="):
         MentorLoss(total_steps=10).audit()
@@ -263,14 +263,15 @@ def test_suspects_are_dropped_or_relabelled() -> None:
     table, wrong = noisy()
     ranking = rank(table, classes="abcde")
     dropped = cleaning(ranking)
-    assert (dropped["decision"] == "drop").all()
-    assert sorted(dropped["index"]) == np.flatnonzero(wrong).tolist()
+    assert not dropped.is_correct.any()
+    assert (dropped.true_label == -1).all()
+    assert sorted(dropped.index.tolist()) == np.flatnonzero(wrong).tolist()
     both = cleaning(ranking, relabel=0.75)
-    moved = both[both["decision"] == "relabel"]
+    moved = both.rows(both.true_label >= 0)
     assert 0 < len(moved) < len(both)
-    truth = np.array(list("abcde"))[table["suggested_label"].to_numpy()]
-    assert (truth[moved["index"]] == moved["label"]).all()
-    with pytest.raises(MentorNetError, match=r"--relabel must be a probability in \(0, 1\], got 9"):
+    truth = table["suggested_label"].to_numpy()
+    assert (truth[moved.index.numpy()] == moved.true_label.numpy()).all()
+    with pytest.raises(MentorNetError, match=r"relabel must be a probability in \(0, 1\], got 9"):
         cleaning(ranking, relabel=9)
 
 
@@ -282,7 +283,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"given_label": -1}, "given_label must be ≥ 0, got -1"),
     ({"given_label": 5}, "given_label is 5, but there are only 5 classes"),
     ({"loss": 1.0}, ""),
-    ({"index": 7}, "index 7 stands in several rows"),
+    ({"given_label": pd.NA}, "given_label must be whole numbers, got <NA>"),
+    ({"index": 7}, "index 7 is in several rows"),
 ]
 
 
@@ -303,7 +305,8 @@ def test_tables_that_are_none() -> None:
         (pd.DataFrame({"given_label": [1]}), "the records need a column loss"),
         (pd.DataFrame({"given_label": [], "loss": []}), "the table is empty"),
         (pd.DataFrame({"given_label": [0, 1], "loss": [[1.0], [1.0, 2.0]]}), "as many losses"),
-        (pd.DataFrame({"given_label": [0], "loss": [[np.nan]]}), "no sample has a loss that is a"),
+        ({"given_label": [0, 1], "loss": [[1.0]]}, "loss has 1 rows, but given_label has 2"),
+        (pd.DataFrame({"given_label": [0], "loss": [[np.nan]]}), "no sample has a finite loss"),
     ):
         with pytest.raises(MentorNetError, match=message):
             rank(table)

@@ -13,7 +13,7 @@ import pytest
 
 from mentornet.audit.run_audit import audit_run
 from mentornet.cli import main
-from mentornet.config import LabelsConfig, TrainConfig
+from mentornet.config import LabelsConfig, MethodConfig, TrainConfig, read_config
 from mentornet.training import Trainer, prepare
 from tests.data.layouts import jpeg, put
 
@@ -43,7 +43,7 @@ def test_a_run_is_audited(digits: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert "mentornet-auto, 15 epochs, seed 0" in page
     before = (out / "report.html").stat().st_mtime_ns
     assert main(["audit", f"{digits}", "--out", f"{out}"]) == 2
-    assert "already; add --overwrite to replace it" in capsys.readouterr().err
+    assert "already; set overwrite to replace it" in capsys.readouterr().err
     assert (out / "report.html").stat().st_mtime_ns == before
     assert main(["audit", f"{digits}", "--out", f"{out}", "--overwrite"]) == 0
 
@@ -84,15 +84,15 @@ def test_decisions_of_other_data(
     audit_run(digits, tmp_path / "audit")
     decisions = f"{tmp_path / 'audit' / 'decisions.csv'}"
     words = ["train", "digits", "--epochs", "1", "--out", f"{tmp_path / 'x'}"]
-    assert main([*words, "--decisions", decisions]) == 2  # without the noise: other labels
+    assert main([*words, "--verdicts", decisions]) == 2  # without the noise: other labels
     assert "decisions.csv" in capsys.readouterr().err
     put(tmp_path / "unknown.csv", "index,decision\n99999,drop\n")
-    assert main([*words, "--decisions", f"{tmp_path / 'unknown.csv'}"]) == 2
+    assert main([*words, "--verdicts", f"{tmp_path / 'unknown.csv'}"]) == 2
     assert "99999" in capsys.readouterr().err
     every = "index,decision\n" + "".join(f"{n},drop\n" for n in range(1437))
     put(tmp_path / "every.csv", every)
-    assert main([*words, "--decisions", f"{tmp_path / 'every.csv'}"]) == 2
-    assert "drops every sample" in capsys.readouterr().err
+    assert main([*words, "--verdicts", f"{tmp_path / 'every.csv'}"]) == 2
+    assert "the verdicts drop every sample" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
 
 
@@ -111,7 +111,7 @@ def test_a_run_that_has_not_ended(
     assert main(words) != 0
     assert not (run / "records.parquet").exists()
     done = audit_run(run)
-    assert done.notes[0] == "the run has not ended: this is what 15 of 15 epochs tell"
+    assert done.notes[0] == "the run has not ended; this audit is based on 15 of 15 epochs"
     assert done.ranking.quality == pytest.approx(whole.quality, abs=1e-6)
     assert (done.ranking.is_issue == whole.is_issue).all()
 
@@ -128,7 +128,7 @@ def test_a_run_with_decisions_that_has_not_ended(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Trainer, "close_run", stop)
-    assert main([*words, "--decisions", f"{decisions}", "--checkpoint-seconds", "0"]) != 0
+    assert main([*words, "--verdicts", f"{decisions}", "--checkpoint-seconds", "0"]) != 0
     assert audit_run(run).ranking.evidence.index.tolist() == list(range(100, 400))
 
 
@@ -179,7 +179,7 @@ def test_a_second_round_of_decisions(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_verified_samples_keep_their_verdicts(tmp_path: Path) -> None:
-    """A file of verified samples names them by number; decisions must not shift it."""
+    """A file of verified samples names them by number; what another one drops must not shift it."""
     truth = prepare(TrainConfig("digits", labels=LabelsConfig("uniform:0.4"))).train
     assert truth.true_label is not None
     right = truth.given_label == truth.true_label
@@ -188,19 +188,39 @@ def test_verified_samples_keep_their_verdicts(tmp_path: Path) -> None:
     moved = [n for n in range(1437) if n % 5 == 0 and not right[n]]
     rows = [f"{n},{'drop' if n % 2 else 'relabel'},{truth.true_label[n]}" for n in moved]
     decisions = put(tmp_path / "decided.csv", "\n".join(["index,decision,label", *rows]) + "\n")
-    config = TrainConfig(
-        "digits",
-        labels=LabelsConfig("uniform:0.4", clean=f"{clean}", decisions=(f"{decisions}",)),
-    )
-    prepared = prepare(config)
+    labels = LabelsConfig("uniform:0.4", verdicts=(f"{clean}", f"{decisions}"))
+    prepared = prepare(TrainConfig("digits", labels=labels))
+    assert prepared.method.name == "mentornet-dd"
     assert prepared.verdicts is not None
-    assert prepared.train.true_label is not None
-    correct = prepared.train.given_label == prepared.train.true_label
-    index = prepared.verdicts.index
-    assert (correct[index] == prepared.verdicts.is_correct).all()
-    assert prepared.verdicts.true_label is not None
-    assert (prepared.verdicts.true_label == prepared.train.true_label[index]).all()
-    assert len(index) == len([n for n in range(0, 1437, 3) if n not in moved])
+    assert len(prepared.train) == 1437
+    index, said = prepared.verdicts.index, prepared.verdicts.true_label
+    assert index.tolist() == sorted({*range(0, 1437, 3), *moved})
+    assert (right[index] == prepared.verdicts.is_correct).all()
+    dropped = {n for n in moved if n % 2}
+    assert {int(n) for n in index[said < 0]} == dropped
+    assert (said[said >= 0] == truth.true_label[index[said >= 0]]).all()
+    followed = prepare(TrainConfig("digits", labels=labels, method=MethodConfig("full-model")))
+    assert followed.samples is not None
+    assert followed.samples.tolist() == [n for n in range(1437) if n not in dropped]
+    assert followed.train.true_label is not None
+    correct = followed.train.given_label == followed.train.true_label
+    known = [at for at, n in enumerate(followed.samples.tolist()) if n in set(index.tolist())]
+    assert correct[known].all()
+
+
+def test_a_mentor_does_not_learn_from_its_own_audit(tmp_path: Path) -> None:
+    """Suspects are guesses: after DD, they are followed by a method that learns from no verdict."""
+    run, new = tmp_path / "run", tmp_path / "new"
+    words = ["--clean-count", "100", "--set", "steps=5", "--limit", "400", "--out", f"{run}"]
+    assert main(["train", "digits", *RUN, *words]) == 0
+    done = audit_run(run)
+    assert "--method mentornet-auto" in done.retrain
+    assert main([*shlex.split(done.retrain), "--epochs", "1", "--out", f"{new}"]) == 0
+    config = read_config(new / "config.toml")
+    assert config.method.method == "mentornet-auto"
+    assert config.labels.clean_count is None
+    count = json.loads((new / "data.json").read_text())["train_images"]
+    assert count == 400 - int(done.ranking.is_issue.sum())
 
 
 def test_somebodys_own_list_does_not_say_how_many_are_wrong(digits: Path, tmp_path: Path) -> None:
@@ -210,8 +230,8 @@ def test_somebodys_own_list_does_not_say_how_many_are_wrong(digits: Path, tmp_pa
     lines = [f"{n},yes" for n in right] + ["0,no"]
     clean = put(tmp_path / "clean.csv", "\n".join(["index,is_correct", *lines]) + "\n")
     run = tmp_path / "run"
-    words = ["train", "digits", *RUN, "--clean", f"{clean}", "--out", f"{run}"]
-    assert main(words) == 0
+    words = ["train", "digits", *RUN, "--clean", f"{clean}", "--method", "mentornet-dd"]
+    assert main([*words, "--out", f"{run}"]) == 0
     found = audit_run(run).ranking
     assert found.wrong.low < 507 < found.wrong.high
 
@@ -225,8 +245,8 @@ def test_other_images_under_the_same_names(tmp_path: Path) -> None:
     assert main([*words, "--width", "4", "--epochs", "3", "--out", f"{run}"]) == 0
     put(tmp_path / "photos" / "cat" / "3.jpg", jpeg(1, 77, 16, 16))
     done = audit_run(run)
-    assert "the data is not what it was when the run began" in done.notes[0]
-    assert "--decisions" in done.retrain  # no manifest of files that may be others
+    assert "the data has changed since the run began" in done.notes[0]
+    assert "--verdicts" in done.retrain  # no manifest of files that may be others
 
 
 def test_streamed_runs_and_names_that_would_be_formulas(tmp_path: Path) -> None:
@@ -255,4 +275,4 @@ def test_a_run_that_was_killed_before_its_first_metrics(digits: Path, tmp_path: 
     losses = np.linspace(0, 3, 1437, dtype=np.float32)
     (run / "trajectories" / "epoch-0000.f32").write_bytes(losses.tobytes())
     done = audit_run(run)
-    assert done.notes[0] == "the run has not ended: this is what 1 of 15 epochs tell"
+    assert done.notes[0] == "the run has not ended; this audit is based on 1 of 15 epochs"

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from mentornet import CURRICULA, Mentor, __version__, enumerate_features
-from mentornet.cli import main, reproduce_table6
-from mentornet.experiments.table6 import Table6
+from mentornet.cli import main
+from mentornet.experiments import table6
 from mentornet.mentors import Card, Lesson, error_of, read_card
 
 QUICK = ["--steps", "20", "--samples", "1000"]
@@ -120,35 +120,38 @@ def test_every_curriculum_can_be_plotted(name: str, tmp_path: Path) -> None:
 def test_reproduce_table6(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reproduce_table6, "SMALL", Table6(repeats=2, samples=300, steps=4))
+    monkeypatch.setattr(table6, "SMALL", {"samples": 300, "steps": 4})
+    monkeypatch.setenv("COLUMNS", "150")
     words = ["reproduce", "table6"]
-    assert main([*words, "--dry-run", "--out", str(tmp_path)]) == 0
-    assert "128 fits, about " in capsys.readouterr().out
     one = ["--only", "row=linear", "column=mlp", "--out", str(tmp_path)]
+    assert main([*words, *one, "--dry-run"]) == 0
+    assert "2 runs" in capsys.readouterr().out
     assert main([*words, *one, "--list"]) == 0
-    assert capsys.readouterr().out.count("0 of 4") == 1
+    assert capsys.readouterr().out.count("0 of 2") == 1
     assert main([*words, *one]) == 0
-    assert "4 of 4 fits" in capsys.readouterr().out
-    assert len(list((tmp_path / "runs").iterdir())) == 4
-    assert not (tmp_path / "table6.json").exists()  # it is not whole
+    assert "2 of 2 runs" in capsys.readouterr().out
+    assert len(list(tmp_path.glob("*.json"))) == 2
+    assert not (tmp_path / "README.md").exists()  # the table is not whole
     assert main([*words, "--out", str(tmp_path)]) == 0
-    table = json.loads((tmp_path / "table6.json").read_text())
-    assert len(table["cells"]) == 32
-    assert all(cell["n"] == 2 for cell in table["cells"])
+    assert len(list(tmp_path.glob("*.json"))) == 64
     names = {path.name for path in tmp_path.iterdir()}
     assert names >= {"architectures.png", "architectures.svg", "objectives.png", "objectives.svg"}
     printed = capsys.readouterr().out
-    assert "of 128 fits" in printed
+    assert "64 of 64 runs" in printed
     assert "wrote" in printed
-    assert "1.6±0.5E-6" in (tmp_path / "README.md").read_text()
+    page = (tmp_path / "README.md").read_text()
+    assert "1.6±0.5E-6" in page
+    assert "mean of 2\n" in page
     assert main([*words, "--list", "--out", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.count("4 of 4") == 32
-    runs = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
-    assert main([*words, "--out", str(tmp_path)]) == 0
-    assert {path: path.stat().st_mtime_ns for path in runs} == runs  # nothing ran twice
-    assert main([*words, "--seeds", "3", "--out", str(tmp_path)]) == 2
-    assert "holds a table with repeats = 2, not 3" in capsys.readouterr().err
-    (tmp_path / "table6.json").unlink()
+    assert capsys.readouterr().out.count("2 of 2") == 32
+    made = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.json")}
+    for figure in ("fig-architectures", "fig-training"):
+        assert main(["reproduce", figure, "--out", str(tmp_path)]) == 0
+    assert main([*words, "--out", str(tmp_path), "--seeds", "1"]) == 0
+    assert {path: path.stat().st_mtime_ns for path in made} == made  # nothing ran twice
+    assert (tmp_path / "README.md").read_text() == page
+    for path in made:
+        path.unlink()
     assert main([*words, "--out", str(tmp_path)]) == 2
     assert "has a README.md already" in capsys.readouterr().err
 
@@ -192,7 +195,7 @@ MISTAKES = [
     (["reproduce", "tabel2"], "unknown table or figure 'tabel2'; did you mean 'table2'?"),
     (["reproduce", "table2", "--only", "row=nobody"], "table2 has no row 'nobody'"),
     (["reproduce", "table2", "--address", "auto"], "--address is for --engine ray"),
-    (["reproduce", "fig-objectives", "--list"], "fig-objectives is made on this machine"),
+    (["reproduce", "fig-objectives", "--list"], "--list has no meaning for fig-objectives"),
     (["reproduce", "table6", "--only", "row=nobody"], "table6 has no row 'nobody'"),
     (["compare", "nowhere"], "nowhere has no results"),
 ]

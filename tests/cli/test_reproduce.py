@@ -12,8 +12,9 @@ from mentornet.cli import main
 from mentornet.config import MethodConfig, TrainConfig
 from mentornet.experiments import catalogue
 from mentornet.experiments.catalogue import find_table
-from mentornet.experiments.cells import Cell, Run, Scale, Table
+from mentornet.experiments.cells import Cell, Scale, Table
 from mentornet.experiments.results import Results
+from mentornet.experiments.runs import Run
 from mentornet.files import read_json, write_json
 from tests.experiments.tables import tiny
 from tests.training.runs import small
@@ -60,8 +61,6 @@ def test_it_runs_what_is_missing_and_shows_the_table(
     assert "A tiny table" in shown
     assert main(["compare", f"{tmp_path}", "--table", "table1"]) == 2
     assert "none of a run that these tables have now" in capsys.readouterr().err
-    assert main(["compare", f"{tmp_path}", "--table", "table6"]) == 2
-    assert "has no table6.json, which reproduce table6 writes" in capsys.readouterr().err
     assert main(["compare", f"{tmp_path}", "--table", "tini"]) == 2
     assert "unknown table 'tini'" in capsys.readouterr().err
 
@@ -72,13 +71,13 @@ def test_the_number_format_is_asked_for_and_written_down(
     words = ["reproduce", "tiny", "--only", "row=full-model", "column=0.4", "--out", f"{tmp_path}"]
     assert main([*words, "--precision", "bf16"]) == 0
     (found,) = Results(tmp_path).every()
-    assert 'precision = "bf16"' in found["config"]
+    assert found["config"]["machine"]["precision"] == "bf16"
     assert main(words) == 0  # the same cell, so there is nothing left to run
     assert len(list(tmp_path.glob("*.json"))) == 1
     capsys.readouterr()
     for what in ("table6", "fig-objectives", "fig-training"):
         assert main(["reproduce", what, "--precision", "bf16", "--out", f"{tmp_path}"]) == 2
-        assert "--engine and --precision" in capsys.readouterr().err
+        assert f"--precision has no meaning for {what}" in capsys.readouterr().err
 
 
 def test_a_cell_without_data_is_named_and_the_exit_code_is_not_0(
@@ -131,7 +130,7 @@ def test_the_plan_times_real_steps(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_half_a_result_stops_before_work_starts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "digits-half.json").write_text('{"format": 1, "run"')
+    (tmp_path / "digits-half.json").write_text('{"format": 2, "run"')
     assert main(["reproduce", "tiny", "--out", f"{tmp_path}"]) == 2
     assert "digits-half.json is not JSON" in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
@@ -172,41 +171,43 @@ def test_compare_counts_the_seeds_that_are_there(
     assert "seeds must be ≥ 1, got 0" in capsys.readouterr().err
 
 
+STORED = Path(__file__).parents[2] / "results" / "table6"
+
+
 def test_compare_shows_table_6(capsys: pytest.CaptureFixture[str]) -> None:
-    stored = Path(__file__).parents[2] / "results" / "table6"
-    assert main(["compare", f"{stored}"]) == 0
-    assert "| self-paced | " in capsys.readouterr().out
+    assert main(["compare", f"{STORED}"]) == 0
+    shown = capsys.readouterr().out
+    assert "Mean squared error" in shown
+    for number in ("3.7±1.1E-8", "1.6±0.5E-6"):  # ours and the paper's
+        assert number in shown
 
 
-STORED = read_json(Path(__file__).parents[2] / "results" / "table6" / "table6.json")
 DAMAGED = {
-    "empty": {},
-    "no cells": {**STORED, "cells": []},
-    "cells that are none": {**STORED, "cells": None},
-    "cells of nothing": {**STORED, "cells": [{}]},
-    "a cell too few": {**STORED, "cells": STORED["cells"][1:]},
-    "a cell without its mean": {
-        **STORED, "cells": [{**cell, "mean": None} for cell in STORED["cells"]],
-    },
-    "no conditions": {**STORED, "conditions": {}},
-}  # fmt: skip
+    "no error": ({"run": {"seed": 0, "seconds": 1.0}}, "has no run.mse"),
+    "no conditions": ({"conditions": None}, "has no conditions"),
+    "another version": ({"format": 1}, "has format 1"),
+    "another kind": ({"kind": "training"}, "has no run.accuracy_last"),
+}
 
 
 @pytest.mark.parametrize("case", DAMAGED)
-def test_compare_does_not_trip_over_a_table_6_of_another_version(
+def test_compare_does_not_trip_over_a_fit_of_another_version(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], case: str
 ) -> None:
-    write_json(tmp_path / "table6.json", DAMAGED[case])
+    changes, message = DAMAGED[case]
+    path = Results(STORED).path(find_table("table6", "paper").cells[0].run)
+    found = {**read_json(path), **changes}
+    write_json(tmp_path / path.name, {key: part for key, part in found.items() if part is not None})
     assert main(["compare", f"{tmp_path}"]) == 2
     said = capsys.readouterr().err
-    assert "table6.json is no table that this mentornet writes" in said
+    assert message in said
     assert "Traceback" not in said
 
 
 def test_a_figure_whose_run_is_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = find_table("table2", "small").cells[-2].run  # DD on CIFAR-10 at 0.4
     figures = dict.fromkeys(("accuracy_last", "accuracy_best", "seconds", "noise_rate_actual"), 0.5)
-    rest = {"train_accuracy": 0.5, "curve": {}, "tried": None, "conditions": {}}
+    rest = {"train_accuracy": 0.5, "curve": {}, "tried": None, "conditions": {}, "config": {}}
     Results(tmp_path).write(run, {"run": {"seed": 0, **figures}, **rest})
     assert main(["reproduce", "fig-curricula", "--out", f"{tmp_path}"]) == 2
     assert "is there, but not the run itself with the mentors" in capsys.readouterr().err
@@ -228,7 +229,8 @@ def test_a_figure_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name:
     monkeypatch.setitem(catalogue.TABLES, "table2", drawn)
     words = ["reproduce", f"fig-{name}", "--precision", "bf16", "--out", f"{tmp_path}"]
     assert main(words) == 0
-    assert all('precision = "bf16"' in found["config"] for found in Results(tmp_path).every())
+    formats = {found["config"]["machine"]["precision"] for found in Results(tmp_path).every()}
+    assert formats == {"bf16"}
     for ending in ("png", "svg"):
         assert (tmp_path / f"{name}.{ending}").stat().st_size > 10_000
     text = (tmp_path / f"{name}.svg").read_text()

@@ -39,7 +39,7 @@ def folder_of_digits(folder: Path, per_class: int = 12, classes: int = 3) -> Pat
         for at in members.tolist():
             path = folder / "train" / f"digit {label}" / f"{at}.png"
             path.parent.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(images.pixels[at, 0].numpy()).save(path)
+            Image.fromarray(images.tensor[at, 0].numpy()).save(path)
     return folder
 
 
@@ -111,7 +111,7 @@ def test_resume_needs_no_other_word(
     before = run.read_weights(run.last)
     capsys.readouterr()
     assert main(["train", "--out", f"{out}", "--resume"]) == 0
-    assert "going on after epoch 2 of 2" in capsys.readouterr().err
+    assert "continuing after epoch 2 of 2" in capsys.readouterr().err
     assert run.summary.exists()
     after = run.read_weights(run.last)
     assert all(torch.equal(before[name], after[name]) for name in before)
@@ -198,7 +198,7 @@ MISTAKES = {
     "noise rate": (["--noise", "uniform:40"], "noise rate must be in [0, 1], got 40; did you mean 0.4"),
     "noise name": (["--noise", "unifrom:0.4"], "did you mean 'uniform'"),
     "noise form": (["--noise", "0.4"], "noise must look like"),
-    "batch": (["--batch-size", "5000"], "batch-size must be at most the 128 training images, got 5000"),
+    "batch": (["--batch-size", "5000"], "batch_size must be at most the 128 training samples, got 5000"),
     "epochs": (["--epochs", "0"], "epochs must be ≥ 1, got 0"),
     "evaluate-every": (["--evaluate-every", "0"], "evaluate-every must be ≥ 1, got 0"),
     "method": (["--method", "mentornet-ddd"], "did you mean 'mentornet-dd'"),
@@ -207,13 +207,13 @@ MISTAKES = {
     "student": (["--student", "fastt"], "did you mean 'fast'"),
     "size": (["--depth", "3"], "unexpected keyword argument 'depth'"),
     "factory": (["--student", "nowhere:net"], "must name a module and a factory"),
-    "dd without verified": (["--method", "mentornet-dd"], "--clean FILE"),
+    "dd without verified": (["--method", "mentornet-dd"], "name files that list them in verdicts"),
     "clean count without truth": (["--method", "mentornet-dd", "--clean-count", "20"], "needs true labels"),
     "verified for nothing": (["--method", "focal", "--clean-count", "20"], "focal has no use for verified samples"),
     "no momentum": (["--momentum", "0"], "add --no-nesterov"),
     "tpu": (["--accelerator", "tpu"], "accelerator 'tpu'"),
     "clean file": (["--clean", "none.csv"], "none.csv is missing"),
-    "too many verified": (["--noise", "uniform:0.4", "--clean-count", "129"], "--clean-count is 129, but there are 128"),
+    "too many verified": (["--noise", "uniform:0.4", "--clean-count", "129"], "clean_count is 129, but there are 128"),
     "limit": (["--limit", "99999"], "--limit is 99999, but there are 1437"),
     "config": (["--config", "none.toml"], "none.toml is missing"),
     "folder": (["--folder", "x"], "--folder"),
@@ -233,36 +233,67 @@ def test_mistakes_are_one_line_before_work_starts(
     assert not (tmp_path / "run").exists()
 
 
-VERIFIED = {
+VERDICTS = {
     "unknown": (
         "index,is_correct\n5,true\n128,true",
-        "line 3: unknown sample 128; there are 0–127",
+        "line 3: there is no sample 128, only 0 to 127",
     ),
-    "negative": ("-1\n2", "line 1: unknown sample -1"),
-    "short row": ("is_correct,index\ntrue", "index must be a whole number, got None"),
-    "not a number": ("index,true_label\n5,²", "unknown class '²'"),
-    "too long": ("index,is_correct\n" + "5" * 140_000 + ",true", "is not a CSV file"),
-    "twice": ("index,is_correct\n5,true\n5,true", "line 3: sample 5 is listed twice"),
-    "word": ("index,is_correct\n5,maybe", "is_correct must be true or false, got 'maybe'"),
-    "class": ("index,true_label\n5,eleven", "unknown class 'eleven'"),
-    "column": ("index,correct\n5,true", "has a column 'correct'; did you mean 'is_correct'"),
+    "short row": ("is_correct,index\ntrue", "index must be a whole number, got ''"),
+    "twice": (
+        "index,is_correct\n5,true\n5,false",
+        "line 3: sample 5 is to be dropped here and to be kept",
+    ),
     "path": ("path,is_correct\na.png,true", "unknown sample 'a.png'; this data has no paths"),
-    "number": ("index,is_correct\nfive,true", "index must be a whole number, got 'five'"),
-    "verdict": ("index\n5\n6", "says not whether the label is right"),
-    "empty": ("index,is_correct\n", "lists no samples"),
+    "silent": (
+        "index,is_correct\n5,\n6,true",
+        "line 2: the row does not say whether the label is right",
+    ),
+    "contradiction": (
+        "index,decision,is_correct\n5,keep,no",
+        "line 2: is_correct is no, but the given label is",
+    ),
     "few": ("index,is_correct\n5,true\n6,false", "2 verified samples; give at least 10"),
 }
 
 
-@pytest.mark.parametrize("mistake", list(VERIFIED))
-def test_bad_verified_lists(
-    mistake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("option", ["--verdicts", "--clean", "--decisions"])
+@pytest.mark.parametrize("mistake", list(VERDICTS))
+def test_bad_verdicts(
+    mistake: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text, message = VERIFIED[mistake]
-    path = tmp_path / "clean.csv"
+    text, message = VERDICTS[mistake]
+    path = tmp_path / "checked.csv"
     path.write_text(text)
-    assert main(train(tmp_path / "run", "--clean", f"{path}")) == 2
+    assert main(train(tmp_path / "run", option, f"{path}", "--method", "mentornet-dd")) == 2
     assert message in said(capsys)
+    assert not (tmp_path / "run").exists()
+
+
+def test_every_option_for_verdicts_is_the_same_setting(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("index,is_correct\n5,true\n6,false\n")
+    two.write_text("index,decision\n7,keep\n6,keep\n")
+    for number, words in enumerate(
+        (
+            ["--verdicts", f"{one}", f"{two}"],
+            ["--decisions", f"{one}", f"{two}"],
+            ["--clean", f"{one}", f"--decisions={two}"],
+            ["--verdicts", f"{one}", "--verdicts", f"{two}"],
+        )
+    ):
+        out = tmp_path / f"{number}"
+        assert main(train(out, *words)) == 0
+        assert read_config(out / "config.toml").labels.verdicts == (f"{one}", f"{two}")
+        told = capsys.readouterr().err
+        assert "1 verdicts of two.csv replace those of one.csv" in told
+    assert main(["train", "--out", f"{out}", "--resume"]) == 0
+    again = tmp_path / "again"
+    assert main(["train", "--config", f"{out / 'config.toml'}", "--out", f"{again}"]) == 0
+    assert read_config(again / "config.toml").labels.verdicts == (f"{one}", f"{two}")
+    assert main(train(tmp_path / "none", "--clean")) == 2
+    assert "--clean needs a file" in capsys.readouterr().err
 
 
 def test_predict_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -307,6 +338,7 @@ def test_demo(
 
     from mentornet.config import OptimiserConfig
     from mentornet.experiments import demo
+    from mentornet.experiments.engines import Outcome
 
     whole = demo.demo_config
     monkeypatch.setattr(
@@ -315,8 +347,8 @@ def test_demo(
     )  # fmt: skip
     monkeypatch.setattr(
         demo,
-        "run_missing",
-        lambda jobs, *_, **__: ((job, job.function(**job.settings)) for job in jobs),
+        "run_locally",
+        lambda jobs, out, **_: (Outcome(job, demo.run_one(job, f"{out}")) for job in jobs),
     )
     out = tmp_path / "demo"
     for _ in range(2):  # a second one takes the place of the first

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 
 from mentornet import MentorNetError
-from mentornet.data import DATASETS, Splits, load_cifar10, load_data, load_digits, loading
+from mentornet.data import DATASETS, LoadOptions, Splits, load_cifar10, load_data, load_digits
+from mentornet.data.sets import cifar
 from mentornet.data.sets.places import cache_folder
-from tests.data.test_datasets import write_cifar10, write_cifar100, write_fashion
-from tests.data.test_image_folder import write_part
-from tests.data.test_manifest import write_csv
+from tests.data.files.test_image_folder import write_part
+from tests.data.files.test_manifest import write_csv
+from tests.data.sets.test_datasets import write_cifar10, write_cifar100, write_fashion
 
 
 @pytest.fixture(autouse=True)
@@ -24,14 +27,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "xdg" / "mentornet" / "data"
 
 
-def test_the_names() -> None:
-    assert list(DATASETS) == ["digits", "fashion-mnist", "cifar10", "cifar100"]
-
-
 def test_datasets_by_name(tmp_path: Path) -> None:
-    assert torch.equal(load_data("digits").train.pixels, load_digits().train.pixels)
+    assert torch.equal(load_data("digits").train.tensor, load_digits().train.tensor)
     write_fashion(tmp_path)
-    assert len(load_data("fashion-mnist", folder=tmp_path).test) == 3
+    assert len(load_data("fashion-mnist", LoadOptions(folder=tmp_path)).test) == 3
 
 
 def test_folders_and_manifests_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +39,8 @@ def test_folders_and_manifests_by_path(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     calls: list[tuple[str, int, int]] = []
     splits = load_data(
-        "./digits", size=16, skip_bad=True, on_progress=lambda *call: calls.append(call)
+        "./digits",
+        LoadOptions(image_size=16, skip_bad=True, on_progress=lambda *call: calls.append(call)),
     )
     assert splits.train.shape == (3, 16, 16)
     assert calls[-1] == ("reading images", 7, 7)
@@ -58,7 +58,7 @@ def test_cifar_is_looked_for_in_the_folder_then_the_variable_then_the_cache(
     assert len(load_data("cifar10").test) == 2
     monkeypatch.setenv("MENTORNET_DATA", str(tmp_path / "env"))
     assert len(load_data("cifar10").test) == 3
-    assert len(load_data("cifar10", folder=tmp_path / "given").test) == 4
+    assert len(load_data("cifar10", LoadOptions(folder=tmp_path / "given")).test) == 4
     write_cifar100(cache)
     assert len(load_data("cifar100").test) == 100  # the variable's folder has none
 
@@ -68,20 +68,21 @@ def test_cifar_is_downloaded_into_the_cache(
 ) -> None:
     asked: list[tuple[str, Path, str | None]] = []
 
-    def fetch(name: str, folder: Path, *, mirror: str | None, on_progress: object) -> None:
+    def fetch(name: str, folder: Path, *, mirror: str | None, on_progress: object) -> Path:
         asked.append((name, folder, mirror))
         write_cifar10(folder)
+        return folder
 
-    monkeypatch.setattr(loading, "fetch_cifar", fetch)
-    splits = load_data("cifar10", mirror="usb")
-    assert torch.equal(splits.train.pixels, load_cifar10(cache).train.pixels)
-    load_data("cifar10", mirror="usb")
+    monkeypatch.setattr(cifar, "fetch_cifar", fetch)
+    splits = load_data("cifar10", LoadOptions(mirror="usb"))
+    assert torch.equal(splits.train.tensor, load_cifar10(cache).train.tensor)
+    load_data("cifar10", LoadOptions(mirror="usb"))
     assert asked == [("cifar10", cache, "usb")]
 
 
 def test_without_internet_the_error_says_what_to_do() -> None:
     with pytest.raises(
-        MentorNetError, match=r"toronto\.edu.*cannot be reached.*--folder.*--mirror"
+        MentorNetError, match=r"toronto\.edu.*cannot be reached.*setting folder.*setting mirror"
     ):
         load_data("cifar10")
 
@@ -100,31 +101,36 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("cifar-10", {}, "unknown data 'cifar-10'; did you mean 'cifar10'? Known: cifar10"),
         ("no/such/place", {}, "A path of your own must lead to a folder of images or shards"),
         (str(text), {}, "a manifest must be a .csv or .parquet file, got notes.txt"),
-        ("digits", {"size": 16}, "--image-size has no meaning for digits"),
-        ("digits", {"skip_bad": True}, "--skip-bad has no meaning for digits"),
-        ("digits", {"folder": tmp_path}, "--folder has no meaning for digits"),
-        ("fashion-mnist", {"mirror": "x"}, "--mirror has no meaning for fashion-mnist"),
-        (own, {"mirror": "x"}, "--mirror has no meaning for"),
+        ("digits", {"image_size": 16}, "the setting image_size has no meaning for digits"),
+        ("digits", {"skip_bad": True}, "the setting skip_bad has no meaning for digits"),
+        ("digits", {"folder": tmp_path}, "the setting folder has no meaning for digits"),
+        ("fashion-mnist", {"mirror": "x"}, "the setting mirror has no meaning for fashion-mnist"),
+        (own, {"mirror": "x"}, "the setting mirror has no meaning for"),
         ("cifar10", {"folder": tmp_path / "none"}, "none is not a folder, so cifar10 is not in it"),
         ("cifar10", {"folder": tmp_path}, "holds neither cifar-10-batches-py nor parquet"),
-        ("cifar10", {"folder": tmp_path, "mirror": "x"}, "give --folder or --mirror, not both"),
+        ("cifar10", {"folder": tmp_path, "mirror": "x"}, "give the setting folder or mirror"),
     ]  # fmt: skip
     for source, options, message in cases:
         with pytest.raises(MentorNetError, match=re.escape(message)):
-            load_data(source, **options)  # type: ignore[arg-type]
+            load_data(source, LoadOptions(**options))  # type: ignore[arg-type]
     monkeypatch.setenv("MENTORNET_DATA", str(tmp_path / "none"))
     with pytest.raises(MentorNetError, match=r"MENTORNET_DATA names .*none, which is not a folder"):
         load_data("cifar10")
+
+
+def _given(splits: Splits, options: LoadOptions) -> Splits:
+    return splits
 
 
 def test_one_class_is_nothing_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     digits = load_digits()
     zeros = digits.train.rows(digits.train.given_label == 0)
     for train, test, message in [
-        (zeros, digits.test, "the training images of digits are of one class only"),
-        (digits.train, digits.test.rows(slice(0)), "digits has no test images"),
+        (zeros, digits.test, "all training samples of digits have the same class"),
+        (digits.train, digits.test.rows(slice(0)), "digits has no test samples"),
     ]:
         splits = Splits(train, test)
-        monkeypatch.setitem(DATASETS, "digits", lambda *_, splits=splits: splits)
+        changed = replace(DATASETS["digits"], load=partial(_given, splits))
+        monkeypatch.setitem(DATASETS, "digits", changed)
         with pytest.raises(MentorNetError, match=message):
             load_data("digits")

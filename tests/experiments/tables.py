@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mentornet.config import MethodConfig, TrainConfig
-from mentornet.experiments.cells import Cell, Run, Scale, Table, Tuning
+from mentornet.experiments.cells import Cell, Scale, Table
+from mentornet.experiments.fits import Fit
+from mentornet.experiments.jobs import Tuning
+from mentornet.experiments.runs import Run, with_settings
+from mentornet.methods import make_method
+from mentornet.methods.settings import parse_numbers, parse_settings
 from tests.training.runs import small
 
 
@@ -29,3 +34,18 @@ def tiny(scale: Scale = "small") -> Table:
 def broken() -> Run:
     """A run whose data is missing."""
     return Run(TrainConfig("no-such-folder", method=MethodConfig("full-model")))
+
+
+def check_settings(table: Table) -> None:
+    """Methods, settings and candidates exist; they are checked without the data."""
+    assert table.cells
+    assert len({(cell.row, cell.column) for cell in table.cells}) == len(table.cells)
+    for cell in table.cells:
+        run, tuning = cell.run, cell.run.tuning
+        for candidate in tuning.candidates if tuning else ((),):
+            if isinstance(run, Fit):
+                replace(run.config, **parse_numbers(candidate)).full()
+                continue
+            config = with_settings(run.config, candidate)
+            assert config.method.method is not None
+            make_method(config.method.method, **parse_settings(config.method.set))

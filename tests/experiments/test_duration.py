@@ -8,17 +8,16 @@ import pytest
 
 from mentornet.config import TrainConfig
 from mentornet.experiments import duration
-from mentornet.experiments.catalogue import PAPER_TABLES, TABLES, find_table
+from mentornet.experiments.catalogue import TABLES, find_table
 from mentornet.experiments.cells import Scale
+from mentornet.experiments.fits import Fit, FitSettings
 from tests.experiments.tables import tiny
 
-
-def plans() -> list[tuple[str, Scale]]:
-    own: list[tuple[str, Scale]] = [(name, "small") for name in TABLES]
-    return own + [(name, "paper") for name in PAPER_TABLES]
+TRAINED = [name for name in TABLES if name != "table6"]
 
 
-@pytest.mark.parametrize(("name", "scale"), plans())
+@pytest.mark.parametrize("scale", ["small", "paper"])
+@pytest.mark.parametrize("name", TRAINED)
 def test_every_table_has_an_estimate(
     name: str, scale: Scale, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -39,7 +38,7 @@ def test_a_step_of_a_verified_run_is_timed() -> None:
     config = next(
         cell.run.config
         for cell in find_table("table5", "small").cells
-        if cell.run.config.labels.clean is not None
+        if cell.run.config.labels.verdicts
     )
     assert 0 < duration._time_step(config, 4) < 60
 
@@ -50,3 +49,22 @@ def test_trials_are_counted() -> None:
     alone = clock.minutes([type(run)(run.config)])
     assert clock.minutes([run]) > 1.5 * alone  # two trials of an epoch beside two epochs
     assert clock.minutes([run, run.with_seed(1)]) < 3.5 * alone  # tuned once
+
+
+def test_a_fit_of_each_architecture_is_timed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    timed: list[str] = []
+
+    def fit(job: Fit, steps: int) -> float:
+        timed.append(job.config.arch)
+        return 0.01 * steps
+
+    monkeypatch.setattr(duration, "_time_fit", fit)
+    table = find_table("table6", "paper")
+    fits = 32 * (3 + 5)  # three learning rates, then five seeds
+    assert duration.Clock().minutes(table.runs()) == pytest.approx(fits * 60 / 60)
+    assert len(timed) == 2 * 5
+
+
+def test_a_short_fit_is_timed() -> None:
+    fit = Fit(FitSettings("linear", "mlp", samples=300))
+    assert 0 < duration._time_fit(fit, 10) < 60

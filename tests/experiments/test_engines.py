@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 from mentornet.errors import MentorNetError
-from mentornet.experiments import engines, work
-from mentornet.experiments.cells import Run, Table, select
+from mentornet.experiments import engines, runs, work
+from mentornet.experiments.cells import Table, select
 from mentornet.experiments.comparison import compare, gap_closed, markdown
 from mentornet.experiments.engines import run_locally, run_on_ray
 from mentornet.experiments.results import Results
-from mentornet.experiments.work import make_run
+from mentornet.experiments.runs import Run
+from mentornet.experiments.work import make_job
 from mentornet.files import read_json
 from mentornet.training import RunFolder
 from tests.experiments.tables import broken, config, tiny
@@ -33,7 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny table, made once."""
     folder = tmp_path_factory.mktemp("tiny")
     for run in tiny().runs():
-        make_run(run, folder)
+        make_job(run, folder)
     return folder
 
 
@@ -45,7 +46,8 @@ def test_a_result_has_its_conditions(made: Path) -> None:
         assert {"commit", "torch", "processor", "cores"} <= found["conditions"].keys()
         assert found["run"]["seconds"] > 0
         assert len(found["curve"]["test_accuracy"]) == 2
-        assert "[method]" in found["config"]
+        assert found["kind"] == "training"
+        assert found["config"]["method"]["method"] == run.config.method.method
 
 
 def test_tuning_is_on_given_labels_and_stored(made: Path) -> None:
@@ -55,7 +57,7 @@ def test_tuning_is_on_given_labels_and_stored(made: Path) -> None:
     tried = found["tried"]
     assert [trial["set"] for trial in tried] == [["beta=0.7"], ["beta=0.9"]]
     best = max(tried, key=lambda trial: float(trial["validation_accuracy"]))
-    assert best["set"][0] in found["config"]
+    assert found["config"]["method"]["set"] == best["set"]
     (folder,) = (path for path in (made / "runs").glob("tuning-*0.2*"))
     trial = read_json(folder / "beta-0.7" / "data.json")
     assert trial["train_images"] < 192  # a tenth is held out
@@ -64,7 +66,7 @@ def test_tuning_is_on_given_labels_and_stored(made: Path) -> None:
 def test_tuning_serves_every_seed(made: Path, tmp_path: Path) -> None:
     run = next(run for run in tiny().runs() if run.tuning)
     both = [run, run.with_seed(1)]
-    for outcome in run_locally(both, tmp_path, jobs=2):  # one tunes, the other waits for it
+    for outcome in run_locally(both, tmp_path, processes=2):  # one tunes, the other waits for it
         assert outcome.error is None
     first, second = (Results(tmp_path).find(one) for one in both)
     assert first is not None
@@ -72,7 +74,7 @@ def test_tuning_serves_every_seed(made: Path, tmp_path: Path) -> None:
     assert first["tried"] == second["tried"]
     assert len(list((tmp_path / "runs").glob("tuning-*"))) == 1
     third = Path(shutil.copytree(made, tmp_path / "moved", ignore=shutil.ignore_patterns("runs")))
-    make_run(run.with_seed(2), third)  # what was tried is in the first seed's result
+    make_job(run.with_seed(2), third)  # what was tried is in the first seed's result
     assert not list((third / "runs").glob("tuning-*"))
     same = Results(made).find(run)
     assert same is not None
@@ -82,7 +84,7 @@ def test_tuning_serves_every_seed(made: Path, tmp_path: Path) -> None:
 def test_a_run_may_have_workers_of_its_own(tmp_path: Path) -> None:
     """Samples that are streamed, as ImageNet's in Table 4, are decoded by further processes."""
     photos = streamed(tmp_path / "photos", classes=2, each=12, batch_size=8, workers=1)
-    (outcome,) = run_locally([Run(photos)], tmp_path / "out", jobs=1)
+    (outcome,) = run_locally([Run(photos)], tmp_path / "out", processes=1)
     assert outcome.error is None
 
 
@@ -92,9 +94,23 @@ def test_runs_at_the_same_time_take_turns_with_gpus(monkeypatch: pytest.MonkeyPa
     assert engines._gpus() == ["0", "1"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,7")
     assert engines._gpus() == ["5", "7"]
-    run = tiny().cells[0].run
-    running = [engines._Running(None, run, 0), engines._Running(None, run, 2)]
-    assert engines._free_place(running) == 1  # not the one of a run that is still on
+
+
+def where(job: Run, folder: str, *, parent: int | None) -> dict[str, Any]:
+    return {"process": os.getpid(), "gpu": os.environ.get("CUDA_VISIBLE_DEVICES")}
+
+
+def test_a_process_makes_one_job_after_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "_gpus", lambda: ["5", "7"])
+    jobs = [tiny().cells[0].run.with_seed(seed) for seed in range(6)]
+    outcomes = list(run_locally(jobs, tmp_path, processes=2, make=where))
+    assert {outcome.run.seed for outcome in outcomes} == set(range(6))
+    made = {(one.result or {})["process"]: (one.result or {})["gpu"] for one in outcomes}
+    assert 1 <= len(made) <= 2
+    assert set(made.values()) <= {"5", "7"}
+    assert len(set(made.values())) == len(made)  # each process has its own
 
 
 def test_conditions_are_those_when_a_run_began(
@@ -108,10 +124,10 @@ def test_conditions_are_those_when_a_run_began(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(work, "_train", killed)
+        patch.setattr(runs, "_train", killed)
         with pytest.raises(KeyboardInterrupt):
-            make_run(run, tmp_path)
-    found = make_run(run, tmp_path)
+            make_job(run, tmp_path)
+    found = make_job(run, tmp_path)
     assert found["conditions"] == {"commit": "first"}
     assert found["went_on_under"] == [{"commit": "second"}]
 
@@ -120,7 +136,7 @@ def test_what_is_there_is_not_made_again(made: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in made.glob("*.json")}
     started = time.monotonic()
     for run in tiny().runs():
-        make_run(run, made)
+        make_job(run, made)
     assert time.monotonic() - started < 2
     assert {path: path.stat().st_mtime_ns for path in made.glob("*.json")} == before
 
@@ -128,7 +144,8 @@ def test_what_is_there_is_not_made_again(made: Path) -> None:
 def test_one_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     good = tiny().cells[0].run
     outcomes = {
-        outcome.run.digest: outcome for outcome in run_locally([broken(), good], tmp_path, jobs=1)
+        outcome.run.digest: outcome
+        for outcome in run_locally([broken(), good], tmp_path, processes=1)
     }
     assert "unknown data 'no-such-folder'" in (outcomes[broken().digest].error or "")
     assert outcomes[good.digest].result is not None
@@ -163,14 +180,14 @@ def test_a_process_that_dies_is_reported(tmp_path: Path) -> None:
     killer = threading.Thread(target=kill)
     killer.start()
     good = tiny().cells[0].run
-    outcomes = list(run_locally([long_run(), good], tmp_path, jobs=1))
+    outcomes = list(run_locally([long_run(), good], tmp_path, processes=1))
     killer.join()
     assert outcomes[0].error == "its process died (killed by SIGKILL)"
     assert outcomes[1].result is not None
 
 
 def _reproduce(folder: str, runs: list[Run]) -> None:
-    for outcome in run_locally(runs, Path(folder), jobs=1):
+    for outcome in run_locally(runs, Path(folder), processes=1):
         assert outcome.error is None
 
 
@@ -186,9 +203,9 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Monk
     parent.join()
     epochs: list[int] = []
     monkeypatch.setattr(work.Orphaned, "epoch", lambda _, row: epochs.append(row["epoch"]))
-    resumed = make_run(long_run(), tmp_path)  # waits for the child to be gone
+    resumed = make_job(long_run(), tmp_path)  # waits for the child to be gone
     assert 1 < epochs[0] < epochs[-1] == 60
-    whole = make_run(long_run(), tmp_path / "whole")
+    whole = make_job(long_run(), tmp_path / "whole")
     for name in ("accuracy_last", "accuracy_best", "best_epoch"):
         assert resumed["run"][name] == whole["run"][name]
     assert resumed["curve"] == whole["curve"]
@@ -213,7 +230,7 @@ def test_another_version_and_half_a_file(made: Path, tmp_path: Path) -> None:
     path = Results(tmp_path).path(run)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text('{"format": 0}')
-    with pytest.raises(MentorNetError, match="has format 0, this mentornet writes 1"):
+    with pytest.raises(MentorNetError, match="has format 0, this mentornet writes 2"):
         Results(tmp_path).find(run)
     path.write_text(Results(made).path(run).read_text()[:200])
     with pytest.raises(
@@ -221,8 +238,8 @@ def test_another_version_and_half_a_file(made: Path, tmp_path: Path) -> None:
     ):
         Results(tmp_path).check()
     path.write_text(
-        '{"format": 1, "digest": "d", "run": {"seed": 0}, "train_accuracy": 1, "curve": {}, '
-        '"tried": null}'
+        '{"format": 2, "digest": "d", "kind": "training", "run": {"seed": 0}, '
+        '"train_accuracy": 1, "curve": {}, "config": {}, "tried": null}'
     )
     with pytest.raises(MentorNetError, match=r"has no conditions: .* move it away"):
         Results(tmp_path).check()
@@ -230,6 +247,9 @@ def test_another_version_and_half_a_file(made: Path, tmp_path: Path) -> None:
     del whole["run"]["accuracy_last"]
     path.write_text(json.dumps(whole))
     with pytest.raises(MentorNetError, match=r"has no run.accuracy_last: "):
+        compare(tiny(), Results(tmp_path))
+    path.write_text(json.dumps({**whole, "kind": "guess"}))
+    with pytest.raises(MentorNetError, match="has no known kind: "):
         compare(tiny(), Results(tmp_path))
     path.write_text(json.dumps({**whole, "run": None}))
     with pytest.raises(MentorNetError, match=r"has no run.seed: "):
@@ -273,7 +293,7 @@ def ranged(table: Table) -> Table:
 def test_seeds_give_a_range(tmp_path: Path) -> None:
     table = replace(ranged(tiny()), seeds=2)
     for run in table.runs():
-        make_run(run, tmp_path)
+        make_job(run, tmp_path)
     (entry,) = compare(table, Results(tmp_path)).values()
     assert len(entry.values) == 2
     low, high = sorted(100 * value for value in entry.values)
@@ -334,7 +354,7 @@ def test_ray_starts_a_killed_worker_again(tmp_path: Path, cluster: Any) -> None:
     assert killed
     assert outcome.error is None
     assert outcome.result is not None
-    whole = make_run(run, tmp_path / "whole")
+    whole = make_job(run, tmp_path / "whole")
     assert outcome.result["curve"] == whole["curve"]
 
 

@@ -77,7 +77,7 @@ def test_table_5_trains_on_all_or_on_mini_and_is_judged_twice() -> None:
         assert config.data == ("webvision" if row.startswith("entire") else "webvision-mini")
         assert config.labels.noise is None  # the web's own
         assert config.files.imagenet == "imagenet"
-        assert (config.labels.clean == VERIFIED) == row.endswith("*")
+        assert (config.labels.verdicts == (VERIFIED,)) == row.endswith("*")
         optimiser = config.optimiser
         assert (optimiser.batch_size, optimiser.momentum, optimiser.nesterov) == (32, 0.9, False)
         assert (optimiser.learning_rate, optimiser.weight_decay) == (0.05, 4e-5)

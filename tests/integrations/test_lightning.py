@@ -72,7 +72,7 @@ def test_resumed_from_a_checkpoint_it_ends_the_same_bit_for_bit(tmp_path: Path) 
     whole, first, second = Net(24), Net(24), Net(24)
     trainer(tmp_path, 4).fit(whole, loader())
     half = trainer(tmp_path, 2)
-    with pytest.warns(UserWarning, match="told of 24 steps, but the trainer will take 12"):
+    with pytest.warns(UserWarning, match="expects total_steps=24, but the trainer will take 12"):
         half.fit(first, loader())
     half.save_checkpoint(tmp_path / "half.ckpt")
     trainer(tmp_path, 4).fit(second, loader(), ckpt_path=tmp_path / "half.ckpt")

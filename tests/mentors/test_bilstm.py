@@ -26,7 +26,11 @@ def test_forward_by_hand() -> None:
         write, _, show, new = gates.view(4, 10)
         encoded.append(show.sigmoid() * torch.tanh(write.sigmoid() * new.tanh()))
     joined = torch.cat(
-        [*encoded, mentor.label.weight[features.label[0]], mentor.epoch.weight[features.progress[0]]]
+        [
+            *encoded,
+            mentor.label.weight[features.label[0]],
+            mentor.epoch.weight[features.progress[0]],
+        ]
     )
     hidden = torch.tanh(mentor.fc1.weight @ joined + mentor.fc1.bias)
     expected = torch.sigmoid(mentor.fc2.weight @ hidden + mentor.fc2.bias)

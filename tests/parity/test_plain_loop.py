@@ -31,7 +31,7 @@ def plain_loop(seed: int, epochs: int = 3, batch_size: int = 32) -> dict[str, to
             done = (step - warm) / (total - warm)
             factor = (step + 1) / warm if step < warm else (1 + math.cos(math.pi * done)) / 2
             sgd.param_groups[0]["lr"] = 0.1 * min(1.0, factor)
-            pixels = augment(images.pixels[part], generator=draws, padding=1, flip=False)
+            pixels = augment(images.tensor[part], generator=draws, padding=1, flip=False)
             loss = cross_entropy(student(standardise(pixels)), images.given_label[part])
             sgd.zero_grad()
             loss.backward()

@@ -148,7 +148,7 @@ def test_a_depth_that_cannot_be() -> None:
 
 def test_the_fast_student_whitens_what_it_sees() -> None:
     """After `prepare`, the stem's answers to random patches of the images are uncorrelated."""
-    images = load_digits().train.pixels[:500].float()
+    images = load_digits().train.tensor[:500].float()
     images = (images - images.mean()) / images.std()
     images = images + torch.randn(images.shape, generator=generator(0)) / 10
     student = make_student("fast", channels=1, classes=10)

@@ -89,7 +89,7 @@ def test_a_method_that_needs_the_whole_batch_says_so(method: str, tmp_path: Path
 
 
 def test_a_batch_too_small_for_its_parts(tmp_path: Path) -> None:
-    message = "worked through in 17 parts: it must be at least 34, got batches of 32"
+    message = "accumulated from 17 parts: it must be at least 34, got batches of 32"
     with pytest.raises(MentorNetError, match=message):
         train(small(accumulate=17), tmp_path / "run")
     with pytest.raises(MentorNetError, match="accumulate must be ≥ 1, got 0"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mentornet.experiments.benchmark import benchmark
+from benchmarks.accuracy.tables import benchmark
 from mentornet.training import Trainer, prepare
 from tests.training.runs import small
 
@@ -33,7 +33,7 @@ def test_the_best_epoch_is_chosen_by_it_and_read_on_the_test_images() -> None:
 
 
 def test_early_stopping_is_that_number() -> None:
-    cells = [cell for cell in benchmark("small").cells if cell.row == "early-stopping"]
+    cells = [cell for cell in benchmark().cells if cell.row == "early-stopping"]
     assert len(cells) == 3
     for cell in cells:
         assert cell.reads == "accuracy_best"

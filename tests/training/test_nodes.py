@@ -75,7 +75,7 @@ def test_two_machines_equal_one(
 def test_a_process_is_killed(nodes: tuple[Node, Node], undisturbed: Path, tmp_path: Path) -> None:
     """Only the agent beside it counts that as a failure; all go on from the checkpoint."""
     first, second = run_on(nodes, tmp_path, lambda _: os.kill(nodes[1].worker(), signal.SIGKILL))
-    assert "going on after epoch" in first
+    assert "continuing after epoch" in first
     assert "Traceback" not in first + second
     assert_same_outcome(tmp_path / "run", undisturbed)
 
@@ -98,5 +98,5 @@ def test_the_cable_is_cut_for_a_while(
     first, second = run_on(nodes, tmp_path, disturb)
     assert f"rank 0 has not heard of rank 1 for {_PATIENCE} seconds" in first
     assert f"rank 1 has not heard of rank 0 for {_PATIENCE} seconds" in second
-    assert "going on after epoch" in first
+    assert "continuing after epoch" in first
     assert_same_outcome(tmp_path / "run", undisturbed)

@@ -134,7 +134,7 @@ def test_state_at_most_64_bytes_a_sample(method: str) -> None:
     held = {id(part): part for part in _tensors(trainer) if part.shape[:1] == (count,)}
     assert isinstance(trainer.batches, InMemoryBatches)
     held.pop(id(trainer.batches.pixels), None)
-    held.pop(id(trainer.prepared.train.pixels), None)
+    held.pop(id(trainer.prepared.train.tensor), None)
     size = sum(part.numel() * part.element_size() for part in held.values()) / count
     classes = len(trainer.prepared.train.classes)
     remembered = 4 * classes if method in ("elr", "mentor-bootstrap") else 0  # of predictions

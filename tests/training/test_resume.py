@@ -76,7 +76,7 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path) -> No
     observer = StopsAfter(99)
     train(config, run.path, resume=True, observer=observer)
     assert any("damaged" in note and last.name in note for note in observer.notes)
-    assert "going on after epoch 3 of 6" in observer.notes
+    assert "continuing after epoch 3 of 6" in observer.notes
     assert_same_outcome(tmp_path / "whole", run.path)
 
 
@@ -103,7 +103,7 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path: Path) -> None:
     first = train(small(), tmp_path)
     observer = StopsAfter(99)
     assert train(small(), tmp_path, resume=True, observer=observer) == first
-    assert "nothing was left to do" in observer.notes[-1]
+    assert "there is nothing left to do" in observer.notes[-1]
 
 
 def test_another_config_is_refused_and_the_difference_named(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_another_config_is_refused_and_the_difference_named(tmp_path: Path) -> N
 
 def test_a_folder_with_a_run_is_not_overwritten(tmp_path: Path) -> None:
     train(small(epochs=1), tmp_path)
-    with pytest.raises(MentorNetError, match="holds a run already; add --resume"):
+    with pytest.raises(MentorNetError, match="already has a run; set resume"):
         train(small(epochs=1), tmp_path)
 
 

@@ -97,7 +97,7 @@ def test_a_checkpoint_that_cannot_predict_is_not_written(tmp_path: Path) -> None
 
 def digits(change: str | None = None) -> Splits:
     splits = load_digits()
-    pixels, label = splits.train.pixels[:192].clone(), splits.train.given_label[:192].clone()
+    pixels, label = splits.train.tensor[:192].clone(), splits.train.given_label[:192].clone()
     classes = splits.train.classes
     if change == "pixels":
         pixels[7] = 255 - pixels[7]
@@ -180,7 +180,7 @@ def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
     assert other.stdin is not None
     assert other.stdout is not None
     assert other.stdout.readline() == "in\n"
-    with pytest.raises(MentorNetError, match="is being written by another process"):
+    with pytest.raises(MentorNetError, match="is in use by another process"):
         train(small(epochs=1), tmp_path / "run")
     other.communicate("")
     assert train(small(epochs=1), tmp_path / "run")["epochs"] == 1
@@ -192,7 +192,7 @@ def test_another_number_of_threads_is_mentioned(tmp_path: Path) -> None:
     text = run.data.read_text().replace('"threads": 1', '"threads": 3')
     run.data.write_text(text)
     train(small(), run.path, resume=True, observer=notes)
-    assert any("started on 3 threads and goes on with 1" in line for line in notes.lines)
+    assert any("started on 3 threads and continues on 1" in line for line in notes.lines)
 
 
 def test_checkpoints_are_in_order_of_epochs(tmp_path: Path) -> None:
@@ -250,14 +250,14 @@ def test_a_run_is_resumed_from_another_folder(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     Path("clean.csv").write_text("\n".join(["index", *map(str, range(30))]))
-    config = small("mentornet-dd", clean="clean.csv", clean_count=None, set=("steps=5",))
+    config = small("mentornet-dd", verdicts=("clean.csv",), clean_count=None, set=("steps=5",))
     interrupted(config, tmp_path / "run", 3)
     monkeypatch.chdir(tmp_path)
     from mentornet.config import read_config
 
     stored = read_config(tmp_path / "run" / "config.toml")
     assert train(stored, tmp_path / "run", resume=True)["epochs"] == 6
-    assert Path(stored.labels.clean or "").is_absolute()
+    assert Path(stored.labels.verdicts[0]).is_absolute()
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_the_mentors_learned_are_the_same(both: tuple[Path, Path]) -> None:
 def test_a_method_for_one_process_says_so(tmp_path: Path) -> None:
     done = torchrun("mentornet", "train", "digits", "--method", "elr", "--out", f"{tmp_path}/run")
     assert done.returncode != 0
-    assert "elr is for one process; start it without torchrun" in done.stderr
+    assert "elr runs in one process only; start it without torchrun" in done.stderr
     assert not (tmp_path / "run").exists()
 
 
@@ -155,7 +155,7 @@ from mentornet.config import TrainConfig
 from mentornet.data import load_data
 from mentornet.training import train
 splits = load_data('digits')
-splits.train.pixels[7, 0, 3, 3] += int(os.environ['RANK'])
+splits.train.tensor[7, 0, 3, 3] += int(os.environ['RANK'])
 train(TrainConfig('digits'), sys.argv[1], splits=splits)
 """
 

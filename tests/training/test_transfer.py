@@ -83,5 +83,5 @@ def test_runs_that_cannot_teach(run: Path, tmp_path: Path) -> None:
     checked = tmp_path / "checked"
     words = ["--method", "verified", "--clean-count", "50", "--epochs", "1", "--width", "4"]
     assert main(["train", "digits", "--noise", "uniform:0.4", *words, "--out", f"{checked}"]) == 0
-    with pytest.raises(MentorNetError, match="has no loss percentile to compare losses with"):
+    with pytest.raises(MentorNetError, match="has no loss_level to compare losses with"):
         learn_mentor(checked, FitConfig(steps=1))

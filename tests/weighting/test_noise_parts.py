@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from mentornet.randomness import generator
-from mentornet.weighting.auto import AutoPercentile
 from mentornet.weighting.levels import ClassLossLevel
 from mentornet.weighting.loss_histogram import BINS, LossHistogram, edges
-from mentornet.weighting.noise_rate import NoiseRate
+from mentornet.weighting.noise_rate import AutoPercentile, NoiseRate
 from mentornet.weighting.two_bells import TwoBells
 
 NAN = float("nan")

@@ -1,4 +1,4 @@
-"""What a run knows of each label, from wherever it was written down.
+"""What a run knows of each label, from any place where it is kept.
 
 Shapes: N samples, E epochs.
 """
@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from mentornet.errors import MentorNetError
-from mentornet.records import Records, firmness, log_odds, read_records, weighed_mean
-
-if TYPE_CHECKING:
-    import pandas as pd
+from mentornet.records import Records, columns_of, firmness, log_odds, mean_margin, read_records
 
 __all__ = ["Evidence", "evidence_of"]
 
@@ -28,22 +25,22 @@ Integers = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True)
 class Evidence:
-    """N samples as a student saw them, one value each if not said otherwise.
+    """What a student has shown of N samples, one value each unless it says otherwise.
 
     Attributes:
-        index: the id of each.
-        given_label: a class number, right or wrong.
-        margin: of the given label over the others, counting by how firm the student was
-            (`Records`); where only losses are known, its log-odds. NaN if it never was seen.
-        suggested_label: what the student mostly predicted of late; −1 where that is not known.
-        support: the share of those predictions; NaN where it is not known.
-        mean_weight: mean v; NaN where it is not known.
-        trajectory: ℓ in every epoch, `(N, E)`, E may be 0.
-        learned_epoch: when the student first predicted the given label; 0: never. (Of a
-            `MentorLoss`, which knows no epochs, in percent of training.)
-        forgotten: how often it did and then did not.
-        path: what the user calls each sample.
-        true_label: where it is known.
+        index: the number of each sample.
+        given_label: its class number in the data, right or wrong.
+        margin: how far the given label was ahead of the other classes, as `Records` averages it;
+            if only losses are known, its log-odds. NaN if the sample was never seen.
+        suggested_label: the class that the student predicted most often of late, −1 if unknown.
+        support: the share of late predictions that agree, NaN if unknown.
+        mean_weight: the mean weight v, NaN if unknown.
+        trajectory: the loss in every epoch, `(N, E)`; E may be 0.
+        learned_epoch: the first epoch that predicted the given label, 0 if none did. (A
+            `MentorLoss`, which knows no epochs, counts in percent of training.)
+        forgotten: how often the given label was predicted and then was not.
+        path: the name of each sample, if it has one.
+        true_label: its true class number, if it is known.
     """
 
     index: Integers
@@ -63,7 +60,7 @@ class Evidence:
         return len(self.index)
 
     def rows(self, chosen: NDArray[np.bool_]) -> Evidence:
-        """Those of the samples."""
+        """Return the evidence of the chosen samples only; `chosen` is `(N,)`."""
         parts: dict[str, Any] = {}
         for name, column in vars(self).items():
             if name == "path" and column is not None:
@@ -74,103 +71,99 @@ class Evidence:
 
 
 def evidence_of(records: Any) -> Evidence:
-    """From the records of a run (a path or the table), of a `MentorLoss`, or a table of yours.
+    """Read the evidence from records.
 
-    A table has `given_label`, and `loss` (a list, an epoch each), `margin` or `mean_loss`; if it
-    likes also `index`, `path`, `true_label`, `suggested_label` or `predicted_label`, `support`,
-    `mean_weight`, `learned_epoch` and `forgotten`.
+    Args:
+        records: the path of a run's `records.parquet`, the `Records` of a `MentorLoss`, or any
+            table of columns (a data frame or a dict). It needs `given_label`, and `loss` (a list
+            for each sample, one loss an epoch), `margin` or `mean_loss`. It may also have `index`,
+            `path`, `true_label`, `suggested_label` or `predicted_label`, `support`, `mean_weight`,
+            `learned_epoch` and `forgotten`.
     """
     if isinstance(records, Records):
-        return _from_records(records)
+        return _from_columns(_seen_columns(records))
     if isinstance(records, str | Path):
         records = read_records(Path(records))
-    if isinstance(records, Mapping):
-        import pandas as pd
-
-        records = pd.DataFrame(records)
-    return _from_table(records)
+    return _from_columns({f"{name}": records[name] for name in records})
 
 
-def _from_records(records: Records) -> Evidence:
-    """What is held in memory: running figures, no trajectories."""
-    column = {name: value.cpu().numpy() for name, value in records.state_dict().items()}
-    if "given_label" not in column:
+def _seen_columns(records: Records) -> dict[str, Any]:
+    """Return the columns of the samples that were trained on."""
+    columns = columns_of(records.state_dict())
+    if "given_label" not in columns:
         raise MentorNetError("these records do not keep the given labels: Records(…, labels=True)")
-    met = column["given_label"] >= 0
-    if not met.any():
+    seen = columns["given_label"] >= 0
+    if not seen.any():
         raise MentorNetError("no sample has been trained on yet, so there is nothing to audit")
-    every = Evidence(
-        index=np.arange(len(met)),
-        given_label=column["given_label"],
-        margin=records.margin.cpu().numpy(),
-        suggested_label=column["votes"][:, 0],
-        support=np.where(column["votes"][:, 0] < 0, np.nan, records.suggested_share.cpu().numpy()),
-        mean_weight=records.mean_weight.cpu().numpy(),
-        trajectory=np.empty((len(met), 0), np.float32),
-        learned_epoch=column["learned_epoch"],
-        forgotten=column["forgotten"],
-    )
-    return every.rows(met)
+    columns["index"] = np.arange(len(seen))
+    return {name: column[seen] for name, column in columns.items()}
 
 
-def _from_table(table: pd.DataFrame) -> Evidence:
-    if "given_label" not in table:
-        raise MentorNetError(
-            f"the records need a column given_label; there are {', '.join(map(str, table.columns))}"
-        )
-    count = len(table)
+def _from_columns(columns: Mapping[str, Any]) -> Evidence:
+    if "given_label" not in columns:
+        there = ", ".join(columns)
+        raise MentorNetError(f"the records need a column given_label; there are {there}")
+    count = len(columns["given_label"])
     if not count:
         raise MentorNetError("there are no records: the table is empty")
-    given = _whole(table, "given_label", None)
-    trajectory, margin = _losses(table, count)
-    suggested = "suggested_label" if "suggested_label" in table else "predicted_label"
-    index = _whole(table, "index", np.arange(count))
-    if len(np.unique(index)) < count:
-        repeated = table["index"][table["index"].duplicated()].iloc[0]
-        raise MentorNetError(f"index {repeated} stands in several rows; one row a sample")
+    for name, column in columns.items():
+        if len(column) != count:
+            raise MentorNetError(f"{name} has {len(column)} rows, but given_label has {count}")
+    trajectory, margin = _losses(columns, count)
+    suggested = "suggested_label" if "suggested_label" in columns else "predicted_label"
+    suggested_label = _whole(columns, suggested, np.full(count, -1))
     return Evidence(
-        index=index,
-        given_label=given,
+        index=_index(columns, count),
+        given_label=_whole(columns, "given_label"),
         margin=margin,
-        suggested_label=_whole(table, suggested, np.full(count, -1)),
-        support=_real(table, "support"),
-        mean_weight=_real(table, "mean_weight"),
+        suggested_label=suggested_label,
+        support=np.where(suggested_label < 0, np.nan, _real(columns, "support", count)),
+        mean_weight=_real(columns, "mean_weight", count),
         trajectory=trajectory,
-        learned_epoch=_whole(table, "learned_epoch", np.zeros(count, np.int64)),
-        forgotten=_whole(table, "forgotten", np.zeros(count, np.int64)),
-        path=[str(text) for text in table["path"]] if "path" in table else None,
-        true_label=_whole(table, "true_label", None) if "true_label" in table else None,
+        learned_epoch=_whole(columns, "learned_epoch", np.zeros(count, np.int64)),
+        forgotten=_whole(columns, "forgotten", np.zeros(count, np.int64)),
+        path=[f"{text}" for text in columns["path"]] if "path" in columns else None,
+        true_label=_whole(columns, "true_label") if "true_label" in columns else None,
     )
 
 
-def _losses(table: pd.DataFrame, count: int) -> tuple[Floats, Floats]:
-    """The trajectories `(N, E)`, and the margins `(N,)`."""
+def _index(columns: Mapping[str, Any], count: int) -> Integers:
+    index = _whole(columns, "index", np.arange(count))
+    numbers, times = np.unique(index, return_counts=True)
+    if len(numbers) < count:
+        repeated = numbers[times > 1][0]
+        raise MentorNetError(f"index {repeated} is in several rows; every sample has one row")
+    return index
+
+
+def _losses(columns: Mapping[str, Any], count: int) -> tuple[Floats, Floats]:
+    """Return the trajectories `(N, E)` and the margins `(N,)`."""
     losses, found = np.empty((count, 0), np.float32), None
-    if "loss" in table:
+    if "loss" in columns:
         try:
-            losses = np.stack([np.asarray(row, np.float32) for row in table["loss"]])
+            losses = np.stack([np.asarray(row, np.float32) for row in columns["loss"]])
         except (ValueError, TypeError):
             raise MentorNetError(
-                "the column loss must have a list of as many losses in every row"
+                "the column loss must have a list in every row, with as many losses in each"
             ) from None
         losses = losses.reshape(count, -1)
         seen = np.isfinite(losses)
-        margins = _log_odds(np.where(seen, losses, 0))
+        margins = log_odds(torch.from_numpy(np.where(seen, losses, 0)).double()).numpy()
         weight = seen * _firmness(margins > 0, seen)
-        found = weighed_mean(
+        found = mean_margin(
             torch.from_numpy((weight * margins).sum(1)), torch.from_numpy(weight.sum(1))
         ).numpy()
-    elif "mean_loss" in table:
-        found = _log_odds(_real(table, "mean_loss"))
-    if "margin" in table:
-        found = _real(table, "margin")
+    elif "mean_loss" in columns:
+        found = log_odds(torch.from_numpy(_real(columns, "mean_loss", count))).numpy()
+    if "margin" in columns:
+        found = _real(columns, "margin", count)
     if found is None:
-        raise MentorNetError("the records need a column loss (a list a sample) or mean_loss")
+        raise MentorNetError("the records need a column loss (a list in every row) or mean_loss")
     return losses, found
 
 
 def _firmness(fits: NDArray[np.bool_], seen: NDArray[np.bool_]) -> Floats:
-    """The weight of each epoch, `(E,)`; a side of p = ½ stands for the class predicted."""
+    """Return the weight of each epoch, `(E,)`, from whether p > ½ of each given label, `(N, E)`."""
     met = np.zeros_like(seen)
     met[:, 1:] = seen[:, 1:] & seen[:, :-1]
     same = met.copy()
@@ -179,33 +172,33 @@ def _firmness(fits: NDArray[np.bool_], seen: NDArray[np.bool_]) -> Floats:
     return firmness(*(torch.from_numpy(count).double() for count in counts)).numpy()
 
 
-def _log_odds(loss: Floats) -> Floats:
-    return log_odds(torch.from_numpy(np.asarray(loss, np.float64))).numpy()
-
-
-def _whole(table: pd.DataFrame, name: str, missing: Integers | None) -> Integers:
-    if missing is not None and name not in table:
-        return missing
-    column = table[name]
-    if column.isna().any():
-        row = int(column.isna().to_numpy().argmax())
+def _whole(columns: Mapping[str, Any], name: str, default: Integers | None = None) -> Integers:
+    """Return a column of whole numbers, or the default if there is no such column."""
+    if default is not None and name not in columns:
+        return default
+    column = np.asarray(columns[name])
+    if column.dtype.kind in "iu":
+        return column.astype(np.int64)
+    values = _numbers(column, f"{name} must be whole numbers", "; number your classes from 0")
+    if np.isnan(values).any():
+        row = int(np.isnan(values).argmax())
         raise MentorNetError(f"{name} is missing in row {row}; every sample needs one")
-    try:
-        values = column.to_numpy(np.int64)
-        odd = values != column.to_numpy(np.float64)
-    except (ValueError, TypeError):
-        raise MentorNetError(
-            f"{name} must be whole numbers, got {column.iloc[0]!r}; number your classes from 0"
-        ) from None
+    odd = values != np.floor(values)
     if odd.any():
-        raise MentorNetError(f"{name} must be whole numbers, got {column[odd].iloc[0]}")
-    return values
+        raise MentorNetError(f"{name} must be whole numbers, got {values[odd][0]:g}")
+    return values.astype(np.int64)
 
 
-def _real(table: pd.DataFrame, name: str) -> Floats:
-    if name not in table:
-        return np.full(len(table), np.nan)
+def _real(columns: Mapping[str, Any], name: str, count: int) -> Floats:
+    """Return a column of numbers, or NaN everywhere if there is no such column."""
+    if name not in columns:
+        return np.full(count, np.nan)
+    return _numbers(np.asarray(columns[name]), f"{name} must be numbers")
+
+
+def _numbers(column: NDArray[Any], message: str, hint: str = "") -> Floats:
     try:
-        return table[name].to_numpy(np.float64)
+        return column.astype(np.float64)
     except (ValueError, TypeError):
-        raise MentorNetError(f"{name} must be numbers, got {table[name].iloc[0]!r}") from None
+        odd = next(value for value in column.tolist() if not isinstance(value, int | float))
+        raise MentorNetError(f"{message}, got {odd!r}{hint}") from None

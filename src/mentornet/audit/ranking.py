@@ -1,12 +1,11 @@
-"""Which labels are wrong, worst first, and how many.
+"""Rank labels by how likely they are wrong, and estimate how many are wrong.
 
-A label is judged by its margin all through training: by how much the student preferred it to the
-best other class, m = Σ w mₜ / Σ w, each mₜ at most 4. A right label is learned early, as other
-samples of its class teach it; a wrong one goes against all that they teach, so it is learned late
-or, once the mentor leaves it out, never. The average needs no threshold on a single epoch and
-forgives a bad one. w is how firmly the student holds its opinions at that time (`firmness`): they
-are still loose early on, and when it comes to learn wrong labels by heart, those against them give
-way. Beyond 4 a margin only says how often its sample was seen.
+The score of a label is its mean margin over training, m = Σ w mₜ / Σ w. The margin mₜ says how far
+the student preferred the given label to the best other class when it saw the sample; it is at most
+4, because a larger one only says how often the sample was seen. A correct label is learned early,
+because other samples of its class teach it. A wrong label contradicts what they teach, so it is
+learned late, or never if the mentor leaves it out. A mean needs no threshold in a single epoch, and
+one bad epoch does little harm. The weight w says how firm the student was then (`firmness`).
 """
 
 from __future__ import annotations
@@ -17,11 +16,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from mentornet.audit.evidence import Evidence, evidence_of
-from mentornet.audit.mixture import share_of_lower
 from mentornet.errors import MentorNetError
+from mentornet.weighting.two_gaussians import share_of_lower
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 __all__ = ["Ranking", "Wrong", "rank"]
 
 _TIE = 1 / 3, 2 / 3
-"""Qualities between these are near-ties: the two labels are within 1:2 and 2:1."""
+"""A quality between these is a near-tie: the odds of the two labels lie between 1:2 and 2:1."""
 
 _UNSURE = 0.2, 0.02
-"""Of the estimated share of wrong labels, to either side: a part of it, and so much in any case."""
+"""How far the share of wrong labels may be from its estimate: a part of it, plus a constant."""
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """How many labels are estimated to be wrong.
+    """The estimated number of wrong labels.
 
     Attributes:
         count: the estimate.
-        low: the lower end of what is plausible.
-        high: the upper end.
+        low: the lower end of the plausible range.
+        high: its upper end.
     """
 
     count: int
@@ -52,17 +52,17 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The verdict on every label.
+    """What the audit says of the label of every sample that was seen, `(N,)` each.
 
     Attributes:
-        evidence: what it was made of, of the samples that were seen.
-        quality: of each label, in [0, 1], low is bad: 1/(1 + e^(−m)), m being its margin.
-        is_issue: whether it is suspected to be wrong.
-        is_ambiguous: whether two labels are nearly tied, so that nobody can say.
-        threshold: the quality below which labels are suspected.
-        wrong: how many are wrong in all.
+        evidence: what the ranking is made from.
+        quality: 1/(1 + e^(−m)) in [0, 1], where m is the margin; 0 is surely wrong.
+        is_issue: whether the label is suspect, which means probably wrong.
+        is_ambiguous: whether two labels are nearly tied, or the student came to agree.
+        threshold: the quality at or below which labels are suspect.
+        wrong: the estimated number of wrong labels.
         classes: the class names, if they are known.
-        notes: what a reader should hear.
+        notes: lines that the user should read.
     """
 
     evidence: Evidence
@@ -76,12 +76,12 @@ class Ranking:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a sample, worst first: cleanlab's column names, and ours.
+        """A data frame with a row for each sample, worst first, with cleanlab's column names.
 
-        `index`, `path` where samples have one, `is_label_issue`, `label_quality`, `given_label`,
-        `predicted_label`, `predicted_probability`, `is_ambiguous`, `mean_weight`,
-        `learned_epoch`, `forgotten`, and `true_label` where it is known. Labels are class names
-        where these are known.
+        The columns are `index`, `path` if samples have one, `is_label_issue`, `label_quality`,
+        `given_label`, `predicted_label`, `predicted_probability`, `is_ambiguous`, `mean_weight`,
+        `learned_epoch`, `forgotten`, and `true_label` if it is known. Labels are class names if
+        these are known, else numbers.
         """
         import pandas as pd
 
@@ -117,16 +117,16 @@ def rank(
     noise_rate: float | None = None,
     plausible: tuple[float, float] | None = None,
 ) -> Ranking:
-    """Judge every label from the records of training.
+    """Rank every label by the records of training.
 
     Args:
-        records: of a run, `RUN/records.parquet`; or a table with `given_label` and `loss` (a
-            list of losses a sample) and what else `evidence_of` reads.
-        classes: their names.
-        noise_rate: the share of wrong labels, where something better than the margins alone can
-            tell it, such as the run itself; if left out, the margins are taken as two bells.
-        plausible: the ends of what that share may be; if left out, a fifth of it and two points to
-            either side, and two standard errors.
+        records: the path of a run's `records.parquet`, the `Records` of a `MentorLoss`, or a table
+            with `given_label` and `loss` (a list of losses for each sample); see `evidence_of`.
+        classes: the class names.
+        noise_rate: the share of wrong labels, if it is known. By default two normal distributions
+            are fitted to the margins, and the share of the lower one is used.
+        plausible: the lowest and highest share that is plausible. By default this is a fifth of the
+            share, two percentage points and two standard errors to either side.
     """
     evidence = evidence_of(records) if not isinstance(records, Evidence) else records
     if noise_rate is not None and not 0 <= noise_rate <= 1:
@@ -138,12 +138,14 @@ def rank(
     notes = []
     seen = np.isfinite(evidence.margin)
     if not seen.any():
-        raise MentorNetError("no sample has a loss that is a number; was anything trained?")
+        raise MentorNetError("no sample has a finite loss; was anything trained?")
     if not seen.all():
-        notes.append(f"{int((~seen).sum())} of {len(seen)} samples were never seen: left out")
+        notes.append(
+            f"{int((~seen).sum())} of {len(seen)} samples were never seen, so they are left out"
+        )
         evidence = evidence.rows(seen)
     quality = 1 / (1 + np.exp(-evidence.margin))
-    share = share_of_lower(evidence.margin) if noise_rate is None else noise_rate
+    share = share_of_lower(torch.tensor(evidence.margin)) if noise_rate is None else noise_rate
     count = round(share * len(quality))
     threshold = float(np.partition(quality, count - 1)[count - 1]) if count else 0.0
     low = quality <= threshold if count else np.zeros(len(quality), bool)

@@ -1,4 +1,4 @@
-"""A ranking as a folder to look through: tables and a page."""
+"""Write a ranking to a folder, as tables and a page."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from mentornet.audit.page import write_page
+from mentornet.audit.page import (
+    Contents,
+    Curve,
+    Fact,
+    Pictures,
+    SampleTable,
+    Surface,
+    write_page,
+)  # fmt: skip
 from mentornet.audit.ranking import Ranking
-from mentornet.audit.report_contents import Contents, Curve, Fact, Pictures, Samples, Surface
 from mentornet.audit.tables import names_of, write_tables
 
 __all__ = ["report"]
@@ -31,17 +38,16 @@ def report(
     """Write the tables (`write_tables`) and `report.html`, and return the page's path.
 
     Args:
-        ranking: what `rank` or `MentorLoss.audit` has found.
-        folder: for the files; those of an earlier report there are replaced.
-        title: of the page.
-        pictures: gives the pictures of samples by their index, uint8 `(n, C, H, W)`.
-        texts: what to show of each sample in place of a picture, N of them in the order of the
-            ranking's evidence.
-        curves: of training.
-        surfaces: the mentor's weight at its update points.
-        notes: what the reader should hear, beside the ranking's own.
+        ranking: the result of `rank` or `MentorLoss.audit`.
+        folder: the folder for the files; those of an earlier report there are replaced.
+        title: the heading of the page.
+        pictures: a function from the index of samples to pictures, uint8 `(n, C, H, W)`.
+        texts: N texts to show in place of pictures, in the order of the ranking's evidence.
+        curves: the training curves.
+        surfaces: the mentor's weights at its updates.
+        notes: lines for the reader, in addition to the ranking's own.
         footer: how the run was made.
-        relabel: from which probability on `decisions.csv` relabels a suspect.
+        relabel: the probability from which on `decisions.csv` relabels a suspect.
     """
     folder = Path(folder)
     write_tables(folder, ranking, relabel=relabel)
@@ -53,10 +59,10 @@ def report(
     return write_page(folder, contents)
 
 
-def _samples(ranking: Ranking) -> Samples:
+def _samples(ranking: Ranking) -> SampleTable:
     evidence = ranking.evidence
     truth = evidence.true_label
-    return Samples(
+    return SampleTable(
         index=evidence.index.astype(np.int64),
         given_label=evidence.given_label.astype(np.int64),
         suggested_label=evidence.suggested_label.astype(np.int64),
@@ -77,8 +83,8 @@ def _facts(ranking: Ranking) -> tuple[Fact, ...]:
         Fact("labels", f"{count:,}", "samples that were trained on"),
         Fact("suspect", f"{int(ranking.is_issue.sum()):,}", "labels that are probably wrong"),
         Fact(
-            "wrong in all, estimated", f"{wrong.count:,}",
-            f"plausible are {wrong.low:,} to {wrong.high:,}",
+            "estimated wrong", f"{wrong.count:,}",
+            f"{wrong.low:,} to {wrong.high:,} are plausible",
         ),
         Fact(
             "ambiguous", f"{int(ranking.is_ambiguous.sum()):,}",
@@ -89,6 +95,6 @@ def _facts(ranking: Ranking) -> tuple[Fact, ...]:
     if truth is not None:
         really = truth != ranking.evidence.given_label
         hits = int((ranking.is_issue & really).sum())
-        note = f"of the suspects {hits:,}: the run knows the true labels"
+        note = f"{hits:,} of them are suspect; this run knows the true labels"
         facts.append(Fact("really wrong", f"{int(really.sum()):,}", note))
     return tuple(facts)

@@ -1,4 +1,4 @@
-"""The audit of a run: from its folder to tables and a page."""
+"""Audit the labels of a run, from its folder to tables and a page."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from mentornet.audit.evidence import Evidence, evidence_of
 from mentornet.audit.ranking import Ranking, rank
 from mentornet.audit.report import report
 from mentornet.audit.run_contents import curves_of, pictures_of, surfaces_of
-from mentornet.audit.tables import cleaning, guarded
+from mentornet.audit.tables import cleaning, cleaning_csv
 from mentornet.config import FilesConfig, LabelsConfig, TrainConfig, read_config
 from mentornet.data.progress import Progress
 from mentornet.data.stream.shards import has_shards
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
-from mentornet.records import check_records, late_support, weighed_mean
+from mentornet.methods import make_method
+from mentornet.methods.settings import parse_settings
+from mentornet.records import columns_of, read_losses
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run_folder import RunFolder
+from mentornet.verdicts import Verdicts
 
 __all__ = ["Audited", "audit_run"]
 
@@ -34,17 +37,17 @@ FILES = (
 )  # fmt: skip
 
 
-_KNOWS = 0.4  # share of given labels that a student predicts before its word counts
+_KNOWS = 0.4  # share of given labels that the student must predict before it can be trusted
 
 
 @dataclass(frozen=True)
 class Audited:
-    """What an audit came to.
+    """The result of an audit.
 
     Attributes:
-        ranking: the verdict on every label.
-        folder: where the files are.
-        notes: what the user should hear.
+        ranking: what the audit says of every label.
+        folder: the folder with its files.
+        notes: lines that the user should read.
         retrain: the arguments of `mentornet` that train on the cleaned data.
     """
 
@@ -63,15 +66,15 @@ def audit_run(
     overwrite: bool = False,
     on_progress: Progress | None = None,
 ) -> Audited:
-    """Judge the labels of a run, and write tables and a page.
+    """Rank the labels of a run, and write tables and a page.
 
     Args:
-        run: its folder; it need not have ended.
-        out: where to write; `RUN/audit` if left out.
-        relabel: from which probability on a suspect is relabelled in the cleaned data.
-        noise_rate: the share of wrong labels, if somebody knows it; else it is estimated.
-        overwrite: whether an audit that is there may be replaced.
-        on_progress: told of images that are read.
+        run: the folder of the run, which need not have ended.
+        out: the folder to write to; `RUN/audit` by default.
+        relabel: the probability from which on a suspect is relabelled in the cleaned data.
+        noise_rate: the share of wrong labels, if it is known; by default it is estimated.
+        overwrite: whether to replace an earlier audit.
+        on_progress: called while images are read.
     """
     folder = RunFolder(run)
     if not folder.config.is_file():
@@ -79,7 +82,7 @@ def audit_run(
     out = run / "audit" if out is None else out
     there = [name for name in FILES if (out / name).exists()]
     if there and not overwrite:
-        raise MentorNetError(f"{out} has {there[0]} already; add --overwrite to replace it")
+        raise MentorNetError(f"{out} has {there[0]} already; set overwrite to replace it")
     evidence, notes = _evidence(folder)
     classes = folder.about()["classes"]
     prepared, moved = _data(folder, on_progress)
@@ -91,8 +94,8 @@ def audit_run(
     ranking = rank(evidence, classes=classes, noise_rate=share, plausible=plausible)
     if rows and rows[-1]["train_accuracy"] < _KNOWS:
         notes.append(
-            f"the student predicts only {rows[-1]['train_accuracy']:.0%} of the given labels: it "
-            "is early to say which are wrong"
+            f"the student predicts only {rows[-1]['train_accuracy']:.0%} of the given labels, so "
+            "it is too early to say which are wrong"
         )
     config = read_config(folder.config)
     report(
@@ -105,44 +108,33 @@ def audit_run(
     return Audited(ranking, out, (*notes, *ranking.notes), retrain)
 
 
-# What is known.
-
-
 def _evidence(folder: RunFolder) -> tuple[Evidence, list[str]]:
-    """From the records; of a run that has not ended, from what it has written so far."""
+    """Read the records; if the run has not ended, what it has written so far."""
     if folder.records.is_file():
         return evidence_of(folder.records), []
-    files = sorted(folder.trajectories.glob("epoch-*.f32")) if folder.trajectories.is_dir() else []
-    if not files:
-        raise MentorNetError(f"{folder.path} has not ended an epoch yet; there is nothing to audit")
     with np.load(folder.labels, allow_pickle=False) as labels:
         columns: dict[str, Any] = {name: labels[name] for name in labels.files}
-    count = len(columns["given_label"])
-    losses = np.stack([np.frombuffer(file.read_bytes(), np.float32, count) for file in files], 1)
-    columns["loss"] = list(losses)
+    losses = read_losses(folder.trajectories, len(columns["given_label"]))
+    done = losses.shape[1]
+    if not done:
+        raise MentorNetError(f"{folder.path} has not ended an epoch yet; there is nothing to audit")
+    columns["loss"] = losses
     state = folder.checkpoints.peek()
     if state is not None:
-        kept = state["records"]
-        check_records(kept)
-        columns["mean_weight"] = (kept["weight_sum"] / kept["seen"].clamp(min=1)).numpy()
-        columns["margin"] = weighed_mean(kept["margin_sum"], kept["margin_weight"]).numpy()
-        columns["suggested_label"] = kept["votes"][:, 0].numpy()
-        columns["support"] = late_support(kept["support"][:, 0], kept["seen"]).numpy()
-        for name in ("learned_epoch", "forgotten"):
-            columns[name] = kept[name].numpy()
+        columns |= columns_of(state["records"])
     epochs = read_config(folder.config).optimiser.epochs
     of = f" of {epochs}" if epochs else ""
-    note = f"the run has not ended: this is what {len(files)}{of} epochs tell"
+    note = f"the run has not ended; this audit is based on {done}{of} epochs"
     return evidence_of(columns), [note]
 
 
 def _noise_rate(
     rows: list[dict[str, Any]], prepared: Prepared | None
 ) -> tuple[float | None, tuple[float, float] | None]:
-    """The share of wrong labels as far as the run knows it, and what is plausible.
+    """Return the run's own estimate of the share of wrong labels, and the plausible range.
 
-    Verified samples that were drawn at random tell it best (a list of somebody's own may be picked
-    in any way). Without them auto has estimated it.
+    Verified samples that were drawn at random give the best estimate. (A user's own list may have
+    been picked in any way.) Without them, `mentornet-auto` has estimated the share.
     """
     drawn = prepared is not None and prepared.config.labels.clean_count is not None
     if prepared is not None and drawn and prepared.verdicts is not None:
@@ -154,13 +146,13 @@ def _noise_rate(
 
 
 def _data(folder: RunFolder, on_progress: Progress | None) -> tuple[Prepared | None, list[str]]:
-    """The run's data, if it is still there, and the same."""
+    """Load the data of the run; None, and a note, if it is missing or has changed."""
     try:
         prepared = prepare(read_config(folder.config), on_progress=on_progress)
     except (MentorNetError, OSError) as error:
         return None, [f"the images are not shown: {error}"]
     if prepared.digest != folder.about()["digest"]:
-        return None, ["the images are not shown: the data is not what it was when the run began"]
+        return None, ["the images are not shown: the data has changed since the run began"]
     return prepared, []
 
 
@@ -174,12 +166,12 @@ def _write_cleaned(
     prepared: Prepared | None,
     relabel: float | None,
 ) -> str:
-    """`cleaned.csv`: a manifest where all samples are files, labelled as they came; else decisions.
+    """Write `cleaned.csv`: a manifest if all samples are files labelled as they came, or verdicts.
 
     Returns:
         The arguments of `mentornet` that train on it, with the settings of the run.
     """
-    config, table = read_config(folder.config), cleaning(ranking, relabel=relabel)
+    config = read_config(folder.config)
     path, settings = out / "cleaned.csv", shlex.quote(f"{folder.config}")
     plain = replace(config, labels=LabelsConfig(), files=replace(config.files, stream=False))
     as_it_came = (
@@ -188,11 +180,24 @@ def _write_cleaned(
         and config.labels == LabelsConfig()
     )
     if prepared is None or not as_it_came or not isinstance(_source(config), Path):
-        write_text(path, guarded(table).to_csv(index=False))
-        files = " ".join(shlex.quote(f"{file}") for file in (*config.labels.decisions, path))
-        return f"train --config {settings} --decisions {files}"
-    write_text(path, _manifest(prepared, _source(config), table))
+        write_text(path, cleaning_csv(ranking, relabel=relabel))
+        files = " ".join(shlex.quote(f"{file}") for file in (*config.labels.verdicts, path))
+        return f"train --config {settings}{_method_for_guesses(config)} --verdicts {files}"
+    write_text(path, _manifest(prepared, _source(config), cleaning(ranking, relabel=relabel)))
     return f"train {shlex.quote(f'{path}')} --config {settings}"
+
+
+def _method_for_guesses(config: TrainConfig) -> str:
+    """Options for a run whose mentor learned from verdicts: it must not learn from its own audit.
+
+    What the audit suspects is then left out or relabelled, as are the labels that people found
+    wrong, and mentornet-auto weighs the rest.
+    """
+    method = make_method(config.method.method or "", **parse_settings(config.method.set))
+    if method.needs.verdicts == "no":
+        return ""
+    count = " --clean-count None" if config.labels.clean_count is not None else ""
+    return f" --method mentornet-auto --set{count}"
 
 
 def _source(config: TrainConfig) -> Path | None:
@@ -203,10 +208,10 @@ def _source(config: TrainConfig) -> Path | None:
     return where if where.is_dir() else where.parent
 
 
-def _manifest(prepared: Prepared, root: Path | None, table: Any) -> str:
+def _manifest(prepared: Prepared, root: Path | None, verdicts: Verdicts) -> str:
     """Every image that is left, with its label, its part and, if it is known, its true label."""
     assert root is not None
-    doomed = {int(row["index"]): row for row in table.to_dict("records")}
+    right = dict(zip(verdicts.index.tolist(), verdicts.true_label.tolist(), strict=True))
     content = io.StringIO()
     rows = csv.writer(content, lineterminator="\n")
     rows.writerow(["path", "label", "split", "true_label"])
@@ -215,12 +220,11 @@ def _manifest(prepared: Prepared, root: Path | None, table: Any) -> str:
         if images is None:
             continue
         for index, path in enumerate(images.paths or ()):
-            label = images.classes[int(images.given_label[index])]
-            decided = doomed.get(index) if split == "train" else None
-            if decided is not None and decided["decision"] == "drop":
+            number = int(images.given_label[index])
+            number = right.get(index, number) if split == "train" else number
+            if number < 0:
                 continue
-            if decided is not None:
-                label = decided["label"]
+            label = images.classes[number]
             truth = images.true_label
             known = "" if truth is None else images.classes[int(truth[index])]
             rows.writerow([(root / path).absolute().as_posix(), label, split, known])

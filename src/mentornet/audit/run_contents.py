@@ -1,8 +1,7 @@
-"""What the page of a run's audit shows."""
+"""What the page shows of a run: training curves, pictures and the mentors' weights."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mentornet.audit import Curve, Pictures, Surface
+from mentornet.audit.page import Curve, Pictures, Surface
 from mentornet.config import read_config
 from mentornet.data import Samples
 from mentornet.data.stream.fetching import Fetcher, default_workers
@@ -19,7 +18,6 @@ from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import Mentor, load_mentor
 from mentornet.training.batches import eval_batches
 from mentornet.training.run_folder import RunFolder
-from mentornet.weighting import apply_rule
 
 __all__ = ["curves_of", "pictures_of", "surfaces_of"]
 
@@ -29,12 +27,15 @@ _CURVES = {
     "mean_weight": "mean weight v",
     "weight_auroc": "weights tell wrong labels (AUROC)",
 }
-_THUMBNAIL = 96  # pixels, of images that are streamed
+_THUMBNAIL = 96  # side in pixels of a streamed image
 _SIDE = 31  # points along each axis of a surface
 
 
 def curves_of(rows: list[dict[str, Any]]) -> list[Curve]:
-    """The training curves, from a run's metrics; straight lines between the epochs of two looks."""
+    """Return the training curves, from the lines of a run's `metrics.jsonl`.
+
+    Values between two epochs that were evaluated are interpolated.
+    """
     curves = []
     for name, title in _CURVES.items():
         known = [(row["epoch"], row[name]) for row in rows if name in row]
@@ -47,13 +48,13 @@ def curves_of(rows: list[dict[str, Any]]) -> list[Curve]:
 
 
 def pictures_of(images: Samples, samples: Tensor | None = None) -> Pictures:
-    """What gives the pictures of training samples, from memory or from their files.
+    """Return a function that finds the pictures of training samples, in memory or in files.
 
     Args:
-        images: that were trained on.
-        samples: the number of each; their places if left out.
+        images: the training images.
+        samples: the number of each image; by default 0, 1, ….
     """
-    source = images.source
+    source = images.inputs
     numbers = torch.arange(len(images)) if samples is None else samples
     if not isinstance(source, Streamed):
         held = source
@@ -71,12 +72,10 @@ def pictures_of(images: Samples, samples: Tensor | None = None) -> Pictures:
 
 
 def surfaces_of(folder: RunFolder) -> list[Surface]:
-    """The weight that each mentor of the run gives over loss and difference, by when it came."""
-    learned = sorted(folder.mentors.iterdir(), key=_number) if folder.mentors.is_dir() else []
+    """Return the weights of each mentor of the run, in the order in which they were learned."""
     found = [
-        _surface(load_mentor(path), f"at {_percent(path)} %", _percent(path))
-        for path in learned
-        if (path / "config.json").is_file()
+        _surface(load_mentor(path), f"at {percent} %", percent)
+        for path, percent in folder.learned_mentors()
     ]
     method = read_config(folder.config).method.method
     if not found and method in ("mentornet-auto", "mentornet-pd"):
@@ -87,31 +86,11 @@ def surfaces_of(folder: RunFolder) -> list[Surface]:
 def _surface(mentor: Mentor, title: str, percent: int) -> Surface:
     losses, differences = torch.linspace(0, 6, _SIDE), torch.linspace(-3, 3, _SIDE)
     grid = torch.cartesian_prod(differences, losses)
-    features = _features(grid[:, 1], grid[:, 0], mentor.config.history, percent)
-    with torch.no_grad():
-        weight = apply_rule(mentor, features).view(_SIDE, _SIDE).numpy()
-    return Surface(title, losses.numpy(), differences.numpy(), weight)
-
-
-def _percent(path: Path) -> int:
-    """When a mentor was learned: its folder is called 2-at-17."""
-    last = path.name.rpartition("-")[2]
-    return int(last) if last.isdecimal() else PERCENT - 1
-
-
-def _features(
-    loss: torch.Tensor, difference: torch.Tensor, history: int, epoch: int
-) -> MentorFeatures:
-    """A sample whose last losses were all the same."""
-    label = torch.zeros(len(loss), dtype=torch.long)
-    return MentorFeatures(
-        loss[:, None].expand(-1, history).contiguous(),
-        difference[:, None].expand(-1, history).contiguous(),
-        label,
-        torch.full_like(label, epoch),
+    steps = grid[:, None].expand(-1, mentor.config.history, -1)  # losses that have not changed
+    label = torch.zeros(len(grid), dtype=torch.long)
+    features = MentorFeatures(
+        steps[..., 1].contiguous(), steps[..., 0].contiguous(), label, label + percent
     )
-
-
-def _number(path: Path) -> tuple[int, str]:
-    first = path.name.partition("-")[0]
-    return (int(first) if first.isdecimal() else 0, path.name)
+    with torch.no_grad():
+        weight = mentor.weight(features).view(_SIDE, _SIDE).numpy()
+    return Surface(title, losses.numpy(), differences.numpy(), weight)

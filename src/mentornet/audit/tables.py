@@ -8,19 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from mentornet.audit.decisions import COLUMNS
 from mentornet.audit.ranking import Ranking
 from mentornet.errors import MentorNetError
 from mentornet.files import write_bytes, write_text
+from mentornet.verdicts import Verdicts, verdicts_csv
+from mentornet.verdicts.spreadsheet import guard
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["class_table", "cleaning", "guarded", "names_of", "transitions", "write_tables"]
-
-_FORMULA = ("=", "+", "-", "@")
+__all__ = [
+    "class_table",
+    "cleaning",
+    "cleaning_csv",
+    "names_of",
+    "transitions",
+    "write_tables",
+]
 
 
 def class_table(ranking: Ranking) -> pd.DataFrame:
@@ -56,33 +63,35 @@ def transitions(ranking: Ranking) -> NDArray[np.float64]:
     return np.where(totals > 0, joint / np.maximum(totals, 1), np.eye(len(joint)))
 
 
-def cleaning(ranking: Ranking, *, relabel: float | None = None) -> pd.DataFrame:
-    """What is to be done with each suspect, as `mentornet train --decisions` reads it.
+def cleaning(ranking: Ranking, *, relabel: float | None = None) -> Verdicts:
+    """What the audit would say of each suspect, as verdicts to train with.
 
     Args:
-        ranking: the verdict.
+        ranking: the audit's estimate for every label.
         relabel: give a suspect its suggested label where that has at least this probability;
             the others, and without this all of them, are dropped.
     """
-    import pandas as pd
-
     if relabel is not None and not 0 < relabel <= 1:
-        raise MentorNetError(f"--relabel must be a probability in (0, 1], got {relabel:g}")
-    evidence, names = ranking.evidence, names_of(ranking)
-    rows = []
-    for place in np.flatnonzero(ranking.is_issue).tolist():
-        label = int(evidence.suggested_label[place])
-        sure = relabel is not None and label >= 0 and evidence.support[place] >= relabel
-        rows.append(
-            (
-                int(evidence.index[place]),
-                "" if evidence.path is None else evidence.path[place],
-                names[int(evidence.given_label[place])],
-                "relabel" if sure else "drop",
-                names[label] if sure else "",
-            )
-        )
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+        raise MentorNetError(f"relabel must be a probability in (0, 1], got {relabel:g}")
+    evidence, suspect = ranking.evidence, ranking.is_issue
+    sure = np.zeros_like(suspect) if relabel is None else evidence.support >= relabel
+    label = np.where(sure, evidence.suggested_label, -1)[suspect]
+    return Verdicts(
+        torch.from_numpy(evidence.index[suspect].astype(np.int64)),
+        torch.zeros(len(label), dtype=torch.bool),
+        torch.from_numpy(label.astype(np.int64)),
+    )
+
+
+def cleaning_csv(ranking: Ranking, *, relabel: float | None = None) -> str:
+    """The same as the text of a CSV file that `mentornet train --verdicts` reads."""
+    evidence, places = ranking.evidence, np.flatnonzero(ranking.is_issue).tolist()
+    return verdicts_csv(
+        cleaning(ranking, relabel=relabel),
+        evidence.given_label[places].tolist(),
+        class_names=names_of(ranking),
+        names=None if evidence.path is None else [evidence.path[place] for place in places],
+    )
 
 
 def write_tables(folder: Path, ranking: Ranking, *, relabel: float | None = None) -> list[Path]:
@@ -91,15 +100,15 @@ def write_tables(folder: Path, ranking: Ranking, *, relabel: float | None = None
 
     issues = ranking.table
     names = names_of(ranking)
-    safe = guarded(pd.DataFrame({"true": list(names)}))["true"].tolist()
+    safe = _guarded(pd.DataFrame({"true": list(names)}))["true"].tolist()
     chances = pd.DataFrame(transitions(ranking), index=safe, columns=safe)
     chances.index.name = "true"
     written = []
     for name, text in (
-        ("issues.csv", guarded(issues).to_csv(index=False)),
-        ("classes.csv", guarded(class_table(ranking)).to_csv(index=False)),
+        ("issues.csv", _guarded(issues).to_csv(index=False)),
+        ("classes.csv", _guarded(class_table(ranking)).to_csv(index=False)),
         ("transitions.csv", chances.to_csv(float_format="%.6f")),
-        ("decisions.csv", guarded(cleaning(ranking, relabel=relabel)).to_csv(index=False)),
+        ("decisions.csv", cleaning_csv(ranking, relabel=relabel)),
     ):
         write_text(folder / name, text)
         written.append(folder / name)
@@ -109,16 +118,13 @@ def write_tables(folder: Path, ranking: Ranking, *, relabel: float | None = None
     return [*written, folder / "issues.parquet"]
 
 
-def guarded(table: pd.DataFrame) -> pd.DataFrame:
+def _guarded(table: pd.DataFrame) -> pd.DataFrame:
     """Text that a spreadsheet would run as a formula gets an apostrophe, as the page gives it."""
     safe = table.copy()
     for name in safe.columns:
         values = safe[name].tolist()
-        if any(isinstance(value, str) and value[:1] in _FORMULA for value in values):
-            safe[name] = [
-                f"'{value}" if isinstance(value, str) and value[:1] in _FORMULA else value
-                for value in values
-            ]
+        if any(isinstance(value, str) for value in values):
+            safe[name] = [guard(value) if isinstance(value, str) else value for value in values]
     return safe
 
 

@@ -16,22 +16,32 @@ _EXTRAS = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; a user's mistake is one line on standard error and exit code 2."""
+    flags: dict[str, str] = {}
     try:
-        from mentornet.cli.commands import parse
+        from mentornet.cli.commands import command_named, parse
+        from mentornet.cli.flags import flags_of
 
+        named = command_named(sys.argv[1:] if arguments is None else arguments)
+        flags = {} if named is None else flags_of(named)
         parse(arguments).run()
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] not in _EXTRAS:
             raise
         return _say(f"{error.name} is not installed; install mentornet with its extra [all]")
     except MentorNetError as error:
-        return _say(f"{error}")
+        return _say(_in_flags(f"{error}", flags))
     except OSError as error:
         return _say(f"{error.filename or 'a file'}: {error.strerror or error}")
     except KeyboardInterrupt:
         _say("interrupted")
         return 130
     return 0
+
+
+def _in_flags(message: str, flags: dict[str, str]) -> str:
+    from mentornet.cli.flags import with_flags
+
+    return with_flags(message, flags)
 
 
 def _say(message: str) -> int:

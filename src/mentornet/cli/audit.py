@@ -1,4 +1,4 @@
-"""`mentornet audit`: which labels of a run are wrong."""
+"""`mentornet audit`: find the labels of a run that are probably wrong."""
 
 from __future__ import annotations
 
@@ -19,37 +19,38 @@ _SHOWN = 10
 
 @dataclass(frozen=True)
 class Audit:
-    """Say which labels of a training run are wrong, worst first, and write a page to look at.
+    """Find the labels of a training run that are probably wrong, and write a page to check them.
 
-    RUN/audit gets report.html (open it in a browser: mark suspects, download your decisions),
-    issues.csv and .parquet, classes.csv, transitions.csv, and cleaned.csv, which the command that
-    is printed at the end trains on. For example:
+    The files go to RUN/audit. Open report.html in a browser, decide about the suspects, and
+    download your decisions. issues.csv (also as .parquet), classes.csv and transitions.csv have the
+    numbers. The last line that is printed is a command that trains on cleaned.csv, which leaves out
+    the suspects. For example:
 
       mentornet audit runs/photos
       mentornet audit runs/photos --relabel 0.9 --out audit
       mentornet audit runs/photos --noise-rate 0.2 --overwrite
-      mentornet train --config runs/photos/config.toml --decisions decisions.csv --out runs/new
+      mentornet train --config runs/photos/config.toml --verdicts decisions.csv --out runs/new
     """
 
     run_folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
-    """Folder of a training run; it need not have ended."""
+    """Folder of a training run, which need not have ended."""
 
     out: Path | None = None
-    """Where to write; RUN/audit if left out."""
+    """Folder that the audit is written to. The default is RUN/audit."""
 
     relabel: float | None = None
-    """In cleaned.csv, give a suspect the suggested label where it has at least this probability;
-    all others are dropped."""
+    """Relabel suspects in cleaned.csv if the suggested label has at least this probability, for
+    example 0.9; other suspects are dropped. By default all suspects are dropped."""
 
     noise_rate: float | None = None
-    """The share of wrong labels, in [0, 1], if you know better than the estimate: as many are
-    suspect."""
+    """Share of wrong labels in [0, 1], for example 0.2, if you know it; so many labels are suspect.
+    By default the share is estimated."""
 
     overwrite: bool = False
-    """Replace an audit that is there."""
+    """Replace an earlier audit."""
 
     def run(self) -> None:
-        """Audit, and show the worst."""
+        """Audit the run, and print the worst labels."""
         from mentornet.audit.run_audit import audit_run
 
         with RunWatch() as watch:
@@ -76,7 +77,7 @@ class Audit:
             console().print(shown)
         console().print(
             f"{int(ranking.is_issue.sum()):,} of {len(issues):,} labels are suspect; about "
-            f"{wrong.count:,} are wrong, plausibly {wrong.low:,} to {wrong.high:,}"
+            f"{wrong.count:,} are wrong ({wrong.low:,} to {wrong.high:,} are plausible)"
         )
         console().print(f"look at them: {done.folder / 'report.html'}")
         console().print(f"train without them: mentornet {done.retrain} --out NEW")

@@ -17,10 +17,10 @@ from mentornet.cli.plot import Plot
 from mentornet.cli.predict import Predict
 from mentornet.cli.reproduce import Reproduce
 from mentornet.cli.shards import Shards
-from mentornet.cli.train import Train
+from mentornet.cli.train import Train, one_spelling
 from mentornet.version import __version__
 
-__all__ = ["COMMANDS", "parse"]
+__all__ = ["COMMANDS", "command_named", "parse"]
 
 
 class Command(Protocol):
@@ -49,13 +49,21 @@ _DESCRIPTION = f"""mentornet {__version__}: learn which labels to trust while yo
 Each command explains itself: mentornet train --help"""
 
 
+def command_named(words: list[str]) -> type[Command] | None:
+    """The command that the first word names, if there is one."""
+    return COMMANDS.get(words[0]) if words else None
+
+
 def parse(arguments: list[str] | None = None) -> Command:
     """The command that `arguments` (or the program's own) ask for."""
     words = sys.argv[1:] if arguments is None else arguments
     if words == ["--version"]:
         print(f"mentornet {__version__}")
         sys.exit(0)
-    defaults = Train.defaults(words[1:]) if words[:1] == ["train"] else None
+    defaults = None
+    if words[:1] == ["train"]:
+        words = ["train", *one_spelling(words[1:])]
+        defaults = Train.defaults(words)
     choices = tuple(
         Annotated[command, tyro.conf.subcommand(name, default=defaults)]
         if defaults is not None and command is Train
@@ -66,7 +74,7 @@ def parse(arguments: list[str] | None = None) -> Command:
     for choice in choices[1:]:
         union = union | choice
     command: Command = tyro.cli(
-        union, prog="mentornet", description=_DESCRIPTION, args=arguments,
+        union, prog="mentornet", description=_DESCRIPTION, args=words,
         config=(tyro.conf.OmitArgPrefixes,),
     )  # fmt: skip
     return command

@@ -11,11 +11,10 @@ from rich.text import Text
 
 from mentornet.cli.reproduce_cells import shown
 from mentornet.errors import MentorNetError
-from mentornet.experiments.catalogue import PAPER_TABLES, TABLES
+from mentornet.experiments.catalogue import TABLES, find_table
 from mentornet.experiments.cells import Scale
 from mentornet.experiments.comparison import compare
-from mentornet.experiments.results import TABLE6, Results
-from mentornet.experiments.table6_page import show_stored
+from mentornet.experiments.results import Results
 from mentornet.names import pick
 
 __all__ = ["Compare"]
@@ -23,50 +22,43 @@ __all__ = ["Compare"]
 
 @dataclass(frozen=True)
 class Compare:
-    """Show the results in a folder: mean, range and number of seeds, ours against the paper.
+    """Show the stored results of a folder beside the paper's numbers.
 
-    Where there are FullModel and the oracle, the share of the gap between them that a method
-    closes stands beside it, last epochs.
+    A cell shows the mean over its seeds, their range and their number. Where a table has FullModel
+    and the oracle, the share of the gap between them that a method closes stands beside it; it is
+    of the last epochs.
 
     For example:
 
-      mentornet compare runs/benchmark-small
-      mentornet compare results/benchmark --table benchmark --seeds 3
+      mentornet compare runs/table2-small
+      mentornet compare results/table6 --table table6
     """
 
     folder: tyro.conf.Positional[Path]
-    """What `mentornet reproduce` has written."""
+    """Folder that `mentornet reproduce` has written."""
 
     table: str | None = None
-    """Only this table; by default all that have results there."""
+    """Show only this table; by default every table that has results there."""
 
     seeds: int | None = None
-    """How many runs of each cell to look for; by default all that are there."""
+    """How many seeds of each cell to look for; by default all that are there."""
 
     def run(self) -> None:
         """Print every table that has results."""
         if self.seeds is not None and self.seeds < 1:
             raise MentorNetError(f"seeds must be ≥ 1, got {self.seeds}")
+        if self.table is not None:
+            pick(TABLES, self.table, "table")
         results, console = Results(self.folder), Console(highlight=False)
-        has_runs = any(True for _ in results.every())
-        if (self.folder / TABLE6).is_file() and self.table in (None, "table6"):
-            page = show_stored(self.folder / TABLE6).replace("<br>", ", paper ")
-            console.print(Text(page), soft_wrap=True)
-            if self.table == "table6" or not has_runs:
-                return
-        if not has_runs:
+        if not any(True for _ in results.every()):
             raise MentorNetError(
                 f"{self.folder} has no results; make some with mentornet reproduce"
             )
-        if self.table == "table6":
-            raise MentorNetError(f"{self.folder} has no {TABLE6}, which reproduce table6 writes")
-        if self.table is not None:
-            pick({**TABLES, "table6": None}, self.table, "table")
+        scales: tuple[Scale, ...] = ("small", "paper")
         printed = 0
         for name in [self.table] if self.table else TABLES:
-            scales: tuple[Scale, ...] = ("small", "paper") if name in PAPER_TABLES else ("small",)
             for scale in scales:
-                table = TABLES[name](scale)
+                table = find_table(name, scale)
                 entries = compare(table, results, self.seeds or results.most_seeds())
                 if not any(entry.values for entry in entries.values()):
                     continue

@@ -1,4 +1,4 @@
-"""`mentornet predict`: what a trained student says of images."""
+"""`mentornet predict`: the classes that a trained student predicts for images."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ class Predict:
     """Folder of a training run."""
 
     images: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="IMAGES")]
-    """Samples, or folders of images, looked through to the bottom."""
+    """Image files, or folders, which are searched for images at any depth."""
 
     out: Path | None = None
-    """Where the CSV goes; without it, standard output."""
+    """CSV file to write; by default the table is printed."""
 
     best: bool = False
-    """The student of its best epoch, on the validation images or else on the test images,
-    rather than of the last."""
+    """Use the student of the best epoch in place of the last. The best epoch is chosen by the
+    validation images, or by the test images if there are none."""
 
     skip_bad: bool = False
-    """Go on without images that cannot be decoded, and list them."""
+    """Continue without images that cannot be decoded, and list them."""
 
     def run(self) -> None:
-        """Predict, and write the table."""
+        """Predict the classes, and write the table."""
         folder = RunFolder(self.run_folder)
         student = load_student(folder, best=self.best)
         about = folder.about()
@@ -73,7 +73,7 @@ class Predict:
     def _of_images(
         self, paths: list[Path], student: nn.Module, about: dict[str, Any]
     ) -> tuple[list[Path], Tensor]:
-        """Which could be read, and the probabilities, as from images in memory."""
+        """The paths of the images that could be read, and the probabilities of their classes."""
         with RunWatch() as watch:
             read = read_images(
                 paths, size=about["height"], channels=about["channels"],
@@ -87,7 +87,7 @@ class Predict:
     def _of_views(
         self, paths: list[Path], student: nn.Module, side: int
     ) -> tuple[list[Path], Tensor]:
-        """The same for a student that was trained on streamed images, in the views it knows."""
+        """The same for a student that was trained on views of streamed images."""
         names = [f"{path.absolute()}" for path in paths]
         fetcher = Fetcher(default_workers(), skip_bad=self.skip_bad)
         chances = predict(student, LooseFiles(Path("/"), names, side), fetcher=fetcher)

@@ -1,14 +1,14 @@
-"""A table of training runs as it fills in."""
+"""A table of jobs as it fills in."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -18,7 +18,7 @@ from rich.text import Text
 
 from mentornet.config import Precision
 from mentornet.errors import MentorNetError
-from mentornet.experiments.cells import Cell, Run, Table
+from mentornet.experiments.cells import Cell, Table
 from mentornet.experiments.comparison import (
     Entries,
     compare,
@@ -28,6 +28,7 @@ from mentornet.experiments.comparison import (
     paper_number,
 )
 from mentornet.experiments.engines import Outcome, run_locally, run_on_ray
+from mentornet.experiments.jobs import Job
 from mentornet.experiments.results import FAILURE, Results
 from mentornet.files import write_text
 
@@ -36,19 +37,19 @@ __all__ = ["Engine", "list_cells", "reproduce_cells", "show_plan", "shown"]
 
 @dataclass(frozen=True)
 class Engine:
-    """Who makes the runs, and in which number format."""
+    """What makes the jobs, and in which number format."""
 
     name: Literal["local", "ray"] = "local"
     jobs: int = 2
     address: str | None = None
     precision: Precision = "auto"
 
-    def make(self, runs: Sequence[Run], folder: Path) -> Iterator[Outcome]:
-        """Every run, as they finish."""
-        runs = [run.with_precision(self.precision) for run in runs]
+    def make(self, jobs: Sequence[Job], folder: Path) -> Iterator[Outcome]:
+        """Make every job, and yield the outcomes as they come."""
+        jobs = [job.with_precision(self.precision) for job in jobs]
         if self.name == "ray":
-            return run_on_ray(runs, folder, address=self.address, jobs=self.jobs)
-        return run_locally(runs, folder, jobs=self.jobs)
+            return run_on_ray(jobs, folder, address=self.address, processes=self.jobs)
+        return run_locally(jobs, folder, processes=self.jobs)
 
 
 @dataclass
@@ -84,13 +85,13 @@ class Board:
 
 
 def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) -> list[Path]:
-    """Make the runs that are missing; fails in the end if any of them did.
+    """Make the jobs that are missing; raise in the end if any of them failed.
 
     Args:
-        table: which.
-        out: of results and runs.
-        seeds: of each cell, in place of the table's own.
-        engine: who makes them.
+        table: the table to fill in.
+        out: the folder of results and runs.
+        seeds: how many of each cell, in place of the table's own number.
+        engine: what makes them.
     """
     results = Results(out)
     results.check()
@@ -99,7 +100,7 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
     board = Board(table, results, seeds, compare(table, results, seeds))
     board.total, board.done = len(runs), len(runs) - len(missing)
     console = Console(highlight=False)
-    with filling_in(console, board) as live:
+    with _filling_in(console, board) as live:
         for outcome in engine.make(missing, out):
             board.done += outcome.error is None
             if outcome.error is not None:
@@ -112,12 +113,8 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
                 assert outcome.result is not None
                 with suppress(OSError):
                     results.failure(outcome.run).unlink()
-                made = outcome.result["run"]
-                live.console.print(
-                    f"{outcome.run.key}: last {made['accuracy_last']:.1%}, best "
-                    f"{made['accuracy_best']:.1%}, {made['seconds'] / 60:.1f} min",
-                    markup=False,
-                )
+                line = f"{outcome.run.key}: {_result_line(outcome.result)}"
+                live.console.print(line, markup=False)
             board.entries = compare(table, results, seeds)
     if table.note:
         console.print(Text(table.note, style="dim"))
@@ -130,8 +127,16 @@ def reproduce_cells(table: Table, out: Path, seeds: int | None, engine: Engine) 
     return [results.path(run) for run in missing]
 
 
+def _result_line(result: Mapping[str, Any]) -> str:
+    """The main numbers of a result, for a line on the screen."""
+    run, minutes = result["run"], f"{result['run']['seconds'] / 60:.1f} min"
+    if result["kind"] == "fit":
+        return f"error {run['mse']:.1e}, {minutes}"
+    return f"last {run['accuracy_last']:.1%}, best {run['accuracy_best']:.1%}, {minutes}"
+
+
 @contextmanager
-def filling_in(console: Console, view: RenderableType | None = None) -> Iterator[Live]:
+def _filling_in(console: Console, view: RenderableType | None = None) -> Iterator[Live]:
     """A live table that ends its last line, in a file as well as in a terminal."""
     try:
         with Live(view, console=console, refresh_per_second=1) as live:
@@ -207,8 +212,8 @@ def show_plan(table: Table, out: Path, seeds: int | None, engine: Engine) -> Non
             first = run.with_seed(0).digest
             tuning = None if first in tuned or results.tried(run) else run.tuning
             tuned.add(first)
-            timed = run.with_precision(engine.precision)
-            minutes = clock.minutes([Run(timed.config, tuning)])
+            timed = (run if tuning else run.untuned()).with_precision(engine.precision)
+            minutes = clock.minutes([timed])
             total += minutes
             view.add_row(run.key, f"{len(tuning.candidates)}" if tuning else "", _duration(minutes))
     console.print(view)

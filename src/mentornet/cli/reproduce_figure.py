@@ -1,45 +1,81 @@
-"""The figures of the paper, each with the runs that it takes."""
+"""The figures of the paper, each with the jobs that it takes, and the page of Table 6."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from mentornet.cli.reproduce_cells import Engine, reproduce_cells
-from mentornet.cli.reproduce_table6 import reproduce_table6
 from mentornet.errors import MentorNetError
 from mentornet.experiments.catalogue import figure_student, figure_table
 from mentornet.experiments.cells import Scale, Table
+from mentornet.experiments.comparison import compare
 from mentornet.experiments.results import Results
+from mentornet.experiments.table6 import architecture_curves, objective_curves
 from mentornet.figures.style import save
+from mentornet.files import write_text
 from mentornet.mentors import load_mentor
 from mentornet.methods import METHODS
 from mentornet.training import RunFolder
 
-__all__ = ["reproduce_figure"]
+__all__ = ["reproduce_figure", "reproduce_table6"]
 
 _UPDATES = (21, 75)  # percent of training at which the paper shows its mentors
 
 
 def reproduce_figure(name: str, out: Path, scale: Scale, engine: Engine) -> list[Path]:
-    """Make what is missing, draw, and say what was written."""
+    """Make what is missing, draw the figure, and return what was written."""
     table = figure_table(name, scale)
-    if table is not None:
-        draw = _errors if name == "fig-errors" else _curricula
-        return draw(table, out, figure_student(scale), engine)
-    if name == "fig-objectives":
+    if table is None:
         from mentornet.figures.curriculum import draw_objective
 
         mentor = "dd-cifar10-40"
         return save(draw_objective(load_mentor(mentor), mentor), out / "objectives")
-    written = reproduce_table6(out, scale, seeds=None, jobs=engine.jobs)
-    wanted = "architectures" if name == "fig-architectures" else "objectives"
-    return [path for path in written if path.stem in (wanted, "table6")]
+    if name in _OF_FITS:
+        reproduce_cells(table, out, None, engine)
+        return _draw_fits(name, table, Results(out), table.seeds)
+    draw = _errors if name == "fig-errors" else _curricula
+    return draw(table, out, figure_student(scale), engine)
+
+
+_OF_FITS = {
+    "fig-architectures": ("architectures", architecture_curves),
+    "fig-training": ("objectives", objective_curves),
+}
+
+
+def _draw_fits(name: str, table: Table, results: Results, seeds: int) -> list[Path]:
+    from mentornet.figures.table6 import draw_fits
+
+    stem, curves = _OF_FITS[name]
+    return save(draw_fits(curves(table, results, seeds)), results.folder / stem)
+
+
+def reproduce_table6(table: Table, out: Path, seeds: int | None, engine: Engine) -> list[Path]:
+    """Fill in all of Table 6, then write its page and figures into `out`.
+
+    A README.md that is there is replaced only if `out` has results of this table.
+    """
+    from mentornet.experiments.table6_page import render_page
+
+    results, page = Results(out), out / "README.md"
+    if page.exists() and not any(results.path(job).exists() for job in table.runs(seeds)):
+        raise MentorNetError(
+            f"{out} has a README.md already, which the table's would replace; choose another out"
+        )
+    written = reproduce_cells(table, out, seeds, engine)
+    entries = compare(table, results, results.most_seeds())
+    shown = min(len(entry.values) for entry in entries.values())  # what every cell has
+    write_text(page, render_page(table, results, shown))
+    written.append(page)
+    for name in _OF_FITS:
+        written += _draw_fits(name, table, results, shown)
+    return written
 
 
 def _errors(table: Table, out: Path, student: str, engine: Engine) -> list[Path]:
     from mentornet.figures.errors import draw_errors
 
-    reproduce_cells(table, out, 1, engine)
+    reproduce_cells(table, out, None, engine)
     results = Results(out)
     curves = {}
     for cell in table.cells:
@@ -54,7 +90,7 @@ def _curricula(table: Table, out: Path, student: str, engine: Engine) -> list[Pa
     from mentornet.figures.curriculum import draw_surfaces
 
     _check_kept(table, out)
-    reproduce_cells(table, out, 1, engine)
+    reproduce_cells(table, out, None, engine)
     mentors = []
     for percent in _UPDATES:
         folder = _closest(table, out, percent)
@@ -71,7 +107,7 @@ def _check_kept(table: Table, out: Path) -> None:
     if results.find(run) is not None and not results.working(run).is_dir():
         raise MentorNetError(
             f"{results.path(run)} is there, but not the run itself with the mentors that it "
-            f"learned ({results.working(run)}); choose another --out, and it is made again"
+            f"learned ({results.working(run)}); choose another out, and it is made again"
         )
 
 

@@ -9,8 +9,7 @@ from typing import Annotated
 import tyro
 
 from mentornet.cli.watch import RunWatch, console
-from mentornet.data import load_data
-from mentornet.data.loading import DATASETS, LARGE
+from mentornet.data import DATASETS, LoadOptions, load_data
 from mentornet.data.stream.packing import PER_SHARD, pack
 
 __all__ = ["Shards"]
@@ -18,11 +17,11 @@ __all__ = ["Shards"]
 
 @dataclass(frozen=True)
 class Shards:
-    """Pack a dataset into shards: tar files of a few hundred megabytes, in WebDataset's form.
+    """Pack a dataset into shards: tar files of a few hundred megabytes in the WebDataset format.
 
-    They are read faster than millions of small files, above all from shared storage, and training
-    on them gives the same result as on the files. Every image is decoded once and every shard read
-    back. After an interruption the same command goes on. For example:
+    Shards are read faster than millions of small files, above all from shared storage, and
+    training on them gives the same result. Every image is decoded once to check it, and every
+    shard is read back. After an interruption the same command continues. For example:
 
       mentornet shards imagenet /fast/imagenet --folder /data/ILSVRC2012
       mentornet train /fast/imagenet --noise uniform:0.4 --out runs/imagenet
@@ -31,31 +30,32 @@ class Shards:
     """
 
     source: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="SRC")]
-    """What `mentornet train` trains on: a dataset by name, a folder of images, a table of them."""
+    """A dataset by name, a folder of images or a table of images, as for `mentornet train`."""
 
     out: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DST")]
-    """Folder for the shards."""
+    """Folder that the shards are written to."""
 
     folder: Path | None = None
-    """Folder of the dataset's files."""
+    """Folder with the files of the dataset."""
 
     imagenet: Path | None = None
-    """Folder of ImageNet, to pack its validation images with WebVision's."""
+    """Folder of ImageNet, to pack its validation images together with WebVision."""
 
     per_shard: int = PER_SHARD
-    """Samples a shard."""
+    """Number of images in each shard."""
 
     skip_bad: bool = False
     """Leave out images that cannot be decoded, and list them."""
 
     def run(self) -> None:
-        """Pack, and say what came of it."""
-        own = self.source not in DATASETS and self.source not in LARGE
+        """Pack the dataset, and print what was written."""
+        own = self.source not in DATASETS
         with RunWatch() as watch:
-            splits = load_data(
-                self.source, folder=self.folder, imagenet=self.imagenet, stream=own,
+            options = LoadOptions(
+                folder=self.folder, imagenet=self.imagenet, stream=own,
                 skip_bad=self.skip_bad and own, on_progress=watch.files,
             )  # fmt: skip
+            splits = load_data(self.source, options)
             done = pack(
                 splits, self.out, source=self.source, per_shard=self.per_shard,
                 skip_bad=self.skip_bad, on_progress=watch.files,

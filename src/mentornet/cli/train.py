@@ -19,10 +19,18 @@ from mentornet.config import (
     TrainConfig,
     read_config,
 )
+from mentornet.data import DATASETS
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 
-__all__ = ["Train"]
+__all__ = ["Train", "one_spelling"]
+
+_VERDICTS = {"--verdicts": True, "--decisions": True, "--clean": False}  # whether it takes several
+
+_DATA = (
+    f"{', '.join(DATASETS)}, a folder of images (train/<class>/…) or of shards, or a CSV or "
+    "Parquet file (path, label, …)."
+)
 
 
 @dataclass(frozen=True)
@@ -33,16 +41,14 @@ class Train:
 
       mentornet train digits --noise uniform:0.4 --clean-count 150 --out runs/digits
       mentornet train cifar10 --noise uniform:0.4 --method mentornet-pd --out runs/pd
-      mentornet train photos/ --clean checked.csv --epochs 30 --out runs/photos
+      mentornet train photos/ --verdicts checked.csv --epochs 30 --out runs/photos
       mentornet train cifar10 --method reed-soft --set beta=0.9 --out runs/reed
       mentornet train photos/ --batch-size 512 --accumulate 4 --out runs/large
       mentornet train --out runs/digits --resume
       mentornet train --config runs/digits/config.toml --seed 1 --out runs/again
     """
 
-    data: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="DATA")]
-    """digits, fashion-mnist, cifar10, cifar100, imagenet, webvision, webvision-mini, a folder of
-    images (train/<class>/…) or of shards, or a CSV or Parquet file (path, label, …)."""
+    data: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="DATA", help=_DATA)]
 
     out: Path
     """The run's folder: config, metrics, records, checkpoints, summary and curves."""
@@ -102,6 +108,29 @@ class Train:
                 watch.table(summary)
                 console().print(f"wrote {self.out}")
             processes.leave()
+
+
+def one_spelling(arguments: list[str]) -> list[str]:
+    """The arguments with `--clean FILE` and `--decisions FILE …` gathered into one `--verdicts`.
+
+    >>> one_spelling(["digits", "--clean", "a.csv", "--seed", "1", "--decisions", "b.csv", "c.csv"])
+    ['digits', '--seed', '1', '--verdicts', 'a.csv', 'b.csv', 'c.csv']
+    """
+    rest: list[str] = []
+    files: list[str] | None = None
+    words = list(arguments)
+    while words:
+        word, same, value = words.pop(0).partition("=")
+        if word not in _VERDICTS:
+            rest.append(word + same + value)
+            continue
+        mine = [value] if same else []
+        while words and not words[0].startswith("--") and (_VERDICTS[word] or not mine):
+            mine.append(words.pop(0))
+        if not mine and word != "--verdicts":
+            raise MentorNetError(f"{word} needs a file")
+        files = (files or []) + mine
+    return rest if files is None else [*rest, "--verdicts", *files]
 
 
 def _option(arguments: list[str], name: str) -> str | None:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from mentornet.training import Observer, StepFigures
+from mentornet.training import Observer, StepMetrics
 
 __all__ = ["RunWatch", "console"]
 
@@ -63,11 +63,11 @@ class RunWatch(Observer):
             self._files[what] = self.progress.add_task(what, total=total or None, figures="")
         self.progress.update(self._files[what], completed=done, total=total or None)
 
-    def step(self, figures: StepFigures) -> None:
+    def step(self, metrics: StepMetrics) -> None:
         if self._steps is None:
-            self._steps = self.progress.add_task(self.title, total=figures.total, figures="")
-        line = f"loss {figures.loss:.3f}  mean v {figures.mean_weight:.2f}{self._accuracy}"
-        self.progress.update(self._steps, completed=figures.done, figures=line)
+            self._steps = self.progress.add_task(self.title, total=metrics.total, figures="")
+        line = f"loss {metrics.loss:.3f}  mean v {metrics.mean_weight:.2f}{self._accuracy}"
+        self.progress.update(self._steps, completed=metrics.done, figures=line)
 
     def epoch(self, row: Mapping[str, Any]) -> None:
         if "test_accuracy" in row:  # not after every epoch, if --evaluate-every says so

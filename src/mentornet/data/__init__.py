@@ -1,4 +1,4 @@
-"""Datasets in memory, label noise and augmentation."""
+"""Datasets, files of the user, label noise and augmentation."""
 
 from __future__ import annotations
 
@@ -9,32 +9,37 @@ from mentornet.data.files.image_folder import load_image_folder
 from mentornet.data.files.label_file import read_labels
 from mentornet.data.files.manifest import load_manifest
 from mentornet.data.files.reading import read_images
-from mentornet.data.loading import CLEAN, DATASETS, NAMES, load_data
-from mentornet.data.noise.kinds import (
-    NOISES,
+from mentornet.data.loading import load_data
+from mentornet.data.noise.kinds import NOISES, Noise, noise_rate
+from mentornet.data.noise.transitions import corrupt
+from mentornet.data.noise_setting import (
+    AnyNoise,
+    HumanNoise,
     LabelNoise,
-    Noise,
     TransitionNoise,
-    corrupt,
-    corrupt_images,
-    noise_rate,
+    corrupt_samples,
     parse_noise,
 )
+from mentornet.data.options import LoadOptions
 from mentornet.data.progress import Progress
-from mentornet.data.samples import Samples, Splits
+from mentornet.data.samples import Samples, Splits, check_images
 from mentornet.data.sets.cifar import load_cifar10, load_cifar100
 from mentornet.data.sets.cifar_archive import fetch_cifar
+from mentornet.data.sets.dataset import Dataset
 from mentornet.data.sets.digits import load_digits
 from mentornet.data.sets.download import download
 from mentornet.data.sets.fashion_mnist import load_fashion_mnist
+from mentornet.data.sets.registry import DATASETS
 
 __all__ = [
-    "CLEAN",
     "DATASETS",
-    "NAMES",
     "NOISES",
+    "AnyNoise",
     "Batch",
+    "Dataset",
+    "HumanNoise",
     "LabelNoise",
+    "LoadOptions",
     "Noise",
     "Progress",
     "Samples",
@@ -42,8 +47,9 @@ __all__ = [
     "TransitionNoise",
     "UnreadableImage",
     "augment",
+    "check_images",
     "corrupt",
-    "corrupt_images",
+    "corrupt_samples",
     "download",
     "fetch_cifar",
     "load_cifar10",

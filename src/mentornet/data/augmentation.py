@@ -1,7 +1,7 @@
-"""The paper's augmentation, on a whole batch at once (App. E).
+"""The augmentation of the paper, on a whole batch of images at once (App. E).
 
-Pad 4 pixels to each side, cut out a random window of the old size, flip left to right at
-random, then scale each image to zero mean and unit norm.
+Each image is padded by 4 pixels on each side, cut to a random window of the old size, flipped left
+to right at random, and scaled to mean 0 and variance 1.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ def augment(
     flip: bool = True,
     part: tuple[slice, int] | None = None,
 ) -> Tensor:
-    """Random windows and flips of a batch, `(B, C, H, W)` of any dtype, one draw an image.
+    """Random windows and flips of a batch of images, drawn for each image on its own.
 
     Args:
-        pixels: the batch.
-        generator: where the draws come from.
-        padding: pixels of zeros added to each side before the cut.
-        flip: whether half of the images are turned left to right.
-        part: where the pixels are only a part of a batch, which part, and the size of the whole:
-            each image is drawn as it would be in the whole.
+        pixels: `(B, C, H, W)` of any dtype.
+        generator: the source of the random numbers.
+        padding: number of zeros added on each side before the cut.
+        flip: whether each image is flipped left to right with probability 1/2.
+        part: if the pixels are only a part of a batch, the slice and the size of the whole batch;
+            each image is then changed as it would be in the whole.
     """
     batch, _, height, width = pixels.shape
     mine, whole = part or (slice(None), batch)
@@ -46,8 +46,8 @@ def augment(
 def standardise(pixels: Tensor) -> Tensor:
     """Each image of uint8 `(B, C, H, W)` as float32 with mean 0 and variance 1.
 
-    The deviation is at least 1/√(number of pixels) of the range, so that an image of one
-    colour becomes 0 and not NaN.
+    The standard deviation is limited from below to 255/√(number of values), so that an image of
+    one colour becomes 0 and not NaN.
     """
     images = pixels.float()
     floor = 255 * images[0].numel() ** -0.5

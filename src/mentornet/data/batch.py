@@ -1,4 +1,4 @@
-"""What one step of training sees."""
+"""The samples of one training step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Setting samples aside, class by class, in the same way every time."""
+"""Holding out samples, class by class, in the same way every time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ __all__ = ["hold_out"]
 
 
 def hold_out(label: Tensor, share: float = 0.1) -> tuple[Tensor, Tensor]:
-    """Which samples stay and which are held out, two sorted index tensors.
+    """The indices of the samples that stay and of those held out, as two sorted tensors.
 
-    Of each class of n ≥ 2 samples max(1, round(share × n)) are held out, of a class of one none.
+    Of each class with n ≥ 2 samples, max(1, round(share × n)) are held out; of a class with one
+    sample, none.
 
     Args:
         label: `(N,)`, integer.
-        share: of each class, below 1.
+        share: the share of each class to hold out, below 1.
 
     >>> stay, held = hold_out(torch.tensor([0] * 20 + [1] * 3 + [2]))
     >>> torch.bincount(torch.tensor([0] * 20 + [1] * 3 + [2])[held]).tolist()

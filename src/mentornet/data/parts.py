@@ -1,4 +1,4 @@
-"""The parts of a dataset that was read: which one trains, which one judges."""
+"""The roles of the parts of a dataset: which are trained on, and which are tested on."""
 
 from __future__ import annotations
 
@@ -13,45 +13,47 @@ __all__ = ["PARTS", "VALIDATION", "into_splits"]
 PARTS = ("train", "validation", "test")
 
 VALIDATION = ("val", "validation", "valid")
-"""What people call the validation part."""
+"""Names that people use for the validation part."""
 
 
 def into_splits(parts: Mapping[str, Samples], notes: Sequence[str] = ()) -> Splits:
     """The parts in their roles.
 
-    Without a test part the validation part serves as one; without either, a tenth of each class
-    of the training part does. A test or validation image whose true label is known has it as its
-    given label too.
+    If there is no test part, the validation part is used for testing. If there is neither, a tenth
+    of each class of the training part is held out. Test and validation samples get their true
+    labels as given labels, if they are known.
 
     Args:
-        parts: by name, "train" among them; others than `PARTS` are judged beside the test images.
-        notes: what is known of the data so far; what is done here is added.
+        parts: by name, including "train". Parts with names outside of `PARTS` are tested on too.
+        notes: lines to tell the user; those about held-out samples are added.
     """
     train = parts["train"]
-    judged = {part: _clean(images) for part, images in parts.items() if part != "train"}
-    validation, test = judged.pop("validation", None), judged.pop("test", None)
+    others = {part: _clean(samples) for part, samples in parts.items() if part != "train"}
+    validation, test = others.pop("validation", None), others.pop("test", None)
     told = [*notes]
     if test is None and validation is not None:
-        told.append(f"no test images: the {len(validation)} validation images serve as such")
+        told.append(
+            f"no test samples: the {len(validation)} validation samples are used for testing"
+        )
         test, validation = validation, None
     if test is None:
         stay, held = hold_out(train.given_label)
         if not len(held):
             raise MentorNetError(
-                "there are no test images, and too few training images to hold any out: "
-                "at least one class needs 2 images"
+                "there are no test samples, and too few training samples to hold any out: "
+                "at least one class needs 2 samples"
             )
         train, test = train.rows(stay), _clean(train.rows(held))
         labels = (
             "as noisy as the training labels" if test.true_label is None else "their true labels"
         )
         told.append(
-            "no test or validation images: 10 % of the training images are held out for "
-            f"testing, {len(held)} images; their labels are {labels}"
+            "no test or validation samples: 10 % of the training samples are held out for "
+            f"testing, {len(held)} samples; their labels are {labels}"
         )
-    return Splits(train, test, validation, tuple(told), judged)
+    return Splits(train, test, validation, tuple(told), others)
 
 
-def _clean(images: Samples) -> Samples:
-    """The images with their true labels, where these are known, as given labels."""
-    return images if images.true_label is None else images.relabelled(images.true_label)
+def _clean(samples: Samples) -> Samples:
+    """The samples with their true labels, if these are known, as given labels."""
+    return samples if samples.true_label is None else samples.relabelled(samples.true_label)

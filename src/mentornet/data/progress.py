@@ -1,4 +1,4 @@
-"""How loaders and downloads tell how far they are."""
+"""The callback by which loaders and downloads report their progress."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from collections.abc import Callable
 __all__ = ["Progress"]
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is going on, how much is done, and the total (0 where it is not known)."""
+"""Called with a description, the amount that is done, and the total (0 if it is unknown)."""

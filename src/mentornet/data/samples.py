@@ -1,4 +1,4 @@
-"""Labelled images: what every dataset is read into."""
+"""Labelled samples: what every dataset is read into."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from torch import Tensor
 from mentornet.data.stream.streamed import Streamed
 from mentornet.errors import MentorNetError
 
-__all__ = ["Samples", "Splits"]
+__all__ = ["Samples", "Splits", "check_images"]
 
 
 @dataclass(frozen=True)
 class Samples:
-    """N images with their labels.
+    """N samples with their labels.
 
     Attributes:
-        source: the pixels, `(N, C, H, W)`, uint8; or where to find them, where they do not fit in
-            memory.
-        given_label: `(N,)`, int64 in 0 … K−1, right or wrong.
+        inputs: what the student sees, `(N, …)`; or where to find it, if it does not fit in memory.
+            Images are uint8 of shape `(N, C, H, W)`.
+        given_label: `(N,)`, int64 in 0 … K−1. It may be wrong.
         classes: the K class names.
-        true_label: `(N,)`, where it is known.
-        groups: the superclass of each class, `(K,)`, where classes have one.
-        paths: what the user calls each image, N of them, where they came as files.
+        true_label: `(N,)`, int64 in 0 … K−1, if it is known.
+        groups: the superclass of each class, `(K,)`, if the classes have one.
+        paths: the user's name for each sample, N of them, if the samples came as files.
     """
 
-    source: Tensor | Streamed
+    inputs: Tensor | Streamed
     given_label: Tensor
     classes: tuple[str, ...]
     true_label: Tensor | None = None
@@ -37,88 +37,98 @@ class Samples:
     paths: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if len(self.source.shape) != 4 or self.source.dtype != torch.uint8:
-            raise MentorNetError(
-                "pixels must be uint8 of shape (N, C, H, W), "
-                f"got {self.source.dtype} of shape {tuple(self.source.shape)}"
-            )
         if len(self.classes) < 2:
             raise MentorNetError(f"a classifier needs at least 2 classes, got {len(self.classes)}")
         for name in (*self.classes, *(self.paths or ())):
-            if not name.isprintable() and not _speakable(name):
+            if not name.isprintable() and not _is_utf8(name):
                 raise MentorNetError(f"the name {name!r} is not valid text; rename it")
-        for name, label in (("given", self.given_label), ("true", self.true_label)):
-            if label is None:
-                continue
-            if label.shape != (len(self),):
-                raise MentorNetError(
-                    f"one {name} label an image: got {len(label)} labels and {len(self)} images"
-                )
-            if label.dtype != torch.int64:
-                raise MentorNetError(f"{name} labels must be int64, got {label.dtype}")
-            if len(label) and not 0 <= int(label.min()) <= int(label.max()) < len(self.classes):
-                raise MentorNetError(
-                    f"{name} labels must be in 0–{len(self.classes) - 1}, "
-                    f"got {int(label.min())} to {int(label.max())}"
-                )
+        self._check_labels("given", self.given_label)
+        if self.true_label is not None:
+            self._check_labels("true", self.true_label)
         if self.paths is not None and len(self.paths) != len(self):
             raise MentorNetError(
-                f"one path an image: got {len(self.paths)} paths and {len(self)} images"
+                f"every sample needs one path: got {len(self.paths)} paths and {len(self)} samples"
+            )
+
+    def _check_labels(self, kind: str, label: Tensor) -> None:
+        if label.shape != (len(self),):
+            raise MentorNetError(
+                f"every sample needs one {kind} label: "
+                f"got {len(label)} labels and {len(self)} samples"
+            )
+        if label.dtype != torch.int64:
+            raise MentorNetError(f"{kind} labels must be int64, got {label.dtype}")
+        if len(label) and not 0 <= int(label.min()) <= int(label.max()) < len(self.classes):
+            raise MentorNetError(
+                f"{kind} labels must be in 0–{len(self.classes) - 1}, "
+                f"got {int(label.min())} to {int(label.max())}"
             )
 
     def __len__(self) -> int:
         """N."""
-        return len(self.source)
+        return len(self.inputs)
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        """(C, H, W)."""
-        _, channels, height, width = self.source.shape
-        return channels, height, width
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one sample: (C, H, W) of an image."""
+        return tuple(self.inputs.shape[1:])
 
     @property
     def streamed(self) -> bool:
-        """Whether the pixels stay in files until a step needs them."""
-        return isinstance(self.source, Streamed)
+        """Whether the inputs stay in files until a step needs them."""
+        return isinstance(self.inputs, Streamed)
 
     @property
-    def pixels(self) -> Tensor:
-        """`(N, C, H, W)`, uint8; an error where they are not in memory."""
-        if isinstance(self.source, Streamed):
-            raise MentorNetError("these images are streamed, and here they must be in memory")
-        return self.source
+    def tensor(self) -> Tensor:
+        """The inputs, `(N, …)`; an error if they are not in memory."""
+        if isinstance(self.inputs, Streamed):
+            raise MentorNetError("these samples are streamed, but here they must be in memory")
+        return self.inputs
 
     def fingerprint(self) -> bytes:
-        """Changes with the images, their classes and their given labels."""
+        """A digest that changes with the inputs, the classes and the given labels."""
         content = hashlib.sha256("\n".join(self.classes).encode())
-        if isinstance(self.source, Streamed):
-            content.update(self.source.fingerprint())
+        if isinstance(self.inputs, Streamed):
+            content.update(self.inputs.fingerprint())
         else:
-            content.update(self.source.contiguous().numpy().data)
+            content.update(self.inputs.contiguous().numpy().data)
         content.update(self.given_label.contiguous().numpy().data)
         return content.digest()
 
     def rows(self, index: Tensor | slice) -> Samples:
-        """The images at `index`: a slice, whole numbers, or one bool an image."""
+        """The samples at `index`: a slice, whole numbers, or one boolean for each sample."""
         paths = self.paths
         if paths is not None:
             paths = tuple(paths[place] for place in torch.arange(len(self))[index].tolist())
         return replace(
             self,
-            source=self.source[index],
+            inputs=self.inputs[index],
             given_label=self.given_label[index],
             true_label=None if self.true_label is None else self.true_label[index],
             paths=paths,
         )
 
     def relabelled(self, given_label: Tensor) -> Samples:
-        """The same images with other given labels; the labels they had count as true."""
+        """The same samples with other given labels.
+
+        If the true labels were unknown, the labels that the samples had become the true ones.
+        """
         true_label = self.given_label if self.true_label is None else self.true_label
         return replace(self, given_label=given_label, true_label=true_label)
 
 
-def _speakable(name: str) -> bool:
-    """Whether a name can be written as UTF-8, which a file's name need not be."""
+def check_images(samples: Samples) -> None:
+    """Raise if the samples are not images, uint8 of shape `(N, C, H, W)`."""
+    inputs = samples.inputs
+    if len(inputs.shape) != 4 or inputs.dtype != torch.uint8:
+        raise MentorNetError(
+            "images must be uint8 of shape (N, C, H, W), "
+            f"got {inputs.dtype} of shape {tuple(inputs.shape)}"
+        )
+
+
+def _is_utf8(name: str) -> bool:
+    """Whether a name can be written as UTF-8. The name of a file need not be."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -132,10 +142,10 @@ class Splits:
 
     Attributes:
         train: what the student learns from; its given labels may be noisy.
-        test: what it is judged on, clean as far as anyone knows.
-        validation: what choices may be made on, where the data has such a part.
-        notes: lines worth telling the user, such as images that were left out.
-        further: other images that the student is judged on too, by name.
+        test: what the student is evaluated on; its labels are as clean as they can be had.
+        validation: what the best epoch is chosen by, if the data has such a part.
+        notes: lines to tell the user, such as which samples were left out.
+        further: other samples that the student is evaluated on too, by name.
     """
 
     train: Samples

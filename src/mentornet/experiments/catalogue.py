@@ -1,16 +1,16 @@
-"""Every table that can be made, by name."""
+"""Every table and figure of the paper that can be made, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from mentornet.experiments.benchmark import benchmark, full_size, human, transfer
 from mentornet.experiments.cells import Scale, Table, select
 from mentornet.experiments.large_tables import table4, table5
 from mentornet.experiments.paper_tables import table1, table2, table3
+from mentornet.experiments.table6 import table6
 from mentornet.names import pick
 
-__all__ = ["FIGURES", "PAPER_TABLES", "TABLES", "figure_student", "figure_table", "find_table"]
+__all__ = ["FIGURES", "TABLES", "figure_student", "figure_table", "find_table"]
 
 TABLES: dict[str, Callable[[Scale], Table]] = {
     "table1": table1,
@@ -18,14 +18,8 @@ TABLES: dict[str, Callable[[Scale], Table]] = {
     "table3": table3,
     "table4": table4,
     "table5": table5,
-    "benchmark": benchmark,
-    "full-size": full_size,
-    "transfer": transfer,
-    "human": human,
+    "table6": table6,
 }
-
-PAPER_TABLES = ("table1", "table2", "table3", "table4", "table5")
-"""Those that have a paper scale."""
 
 FIGURES = {
     "fig-objectives": "sample loss against objective: Huber, log-sum, self-paced, a learned mentor",
@@ -35,26 +29,29 @@ FIGURES = {
     "fig-training": "App. D: explicit against implicit training",
 }
 
+_DRAWN = {
+    "fig-errors": ("table2", "column=cifar100 {student} 0.4"),
+    "fig-curricula": ("table2", "row=mentornet-dd", "column=cifar10 {student} 0.4"),
+    "fig-architectures": ("table6", "row=hard-negative-mining", "row=temporal-mixture"),
+    "fig-training": ("table6", "row=self-paced", "row=linear", "column=bilstm*"),
+}
+"""The table whose jobs a figure draws, and which cells of it."""
+
 
 def find_table(name: str, scale: Scale) -> Table:
     """The table of that name, or an error that names the closest."""
     return pick(TABLES, name, "table")(scale)
 
 
-_DRAWN = {
-    "fig-errors": ("column=cifar100 {student} 0.4",),
-    "fig-curricula": ("row=mentornet-dd", "column=cifar10 {student} 0.4"),
-}
-
-
 def figure_student(scale: Scale) -> str:
-    """Whose runs the figures draw."""
+    """The student whose runs the figures draw."""
     return "resnet101" if scale == "paper" else "fast"
 
 
 def figure_table(name: str, scale: Scale) -> Table | None:
-    """The part of Table 2 whose runs a figure draws; None for a figure that needs none."""
+    """The part of a table whose jobs a figure draws; None for a figure that needs none."""
     if name not in _DRAWN:
         return None
-    words = [word.format(student=figure_student(scale)) for word in _DRAWN[name]]
-    return select(find_table("table2", scale), words)
+    table, *words = _DRAWN[name]
+    words = [word.format(student=figure_student(scale)) for word in words]
+    return select(find_table(table, scale), words)

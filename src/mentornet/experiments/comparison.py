@@ -9,6 +9,7 @@ from typing import Any
 
 from mentornet.experiments.cells import Cell, Table
 from mentornet.experiments.results import Results
+from mentornet.experiments.statistics import Estimate, estimate
 
 __all__ = [
     "Entries",
@@ -72,7 +73,7 @@ def compare(table: Table, results: Results, seeds: int | None = None) -> Entries
     found = {}
     for cell in table.cells:
         looked = {
-            seed: results.find(cell.run.with_seed(cell.run.config.seed + seed))
+            seed: results.find(cell.run.with_seed(cell.run.seed + seed))
             for seed in range(max(table.seeds_of(cell, seeds), 1))
         }
         made = [result for result in looked.values() if result is not None]
@@ -80,17 +81,20 @@ def compare(table: Table, results: Results, seeds: int | None = None) -> Entries
             cell,
             tuple(read_cell(cell, result) for result in made),
             tuple(seed for seed, result in looked.items() if result is not None),
-            tuple(float(result["run"]["accuracy_best"]) for result in made),
+            tuple(
+                result["run"]["accuracy_best"] for result in made if result["kind"] == "training"
+            ),
             tuple(float(result["run"]["seconds"]) / 60 for result in made),
-            tuple(rate for result in made if (rate := result["run"]["noise_rate_actual"])),
+            tuple(rate for result in made if (rate := result["run"].get("noise_rate_actual"))),
             any(precision_of(result) == "float32" for result in made),
         )
     return found
 
 
 def precision_of(result: Mapping[str, Any]) -> str:
-    """The number format of a run, from its config."""
-    return "bf16" if 'precision = "bf16"' in result.get("config", "") else "float32"
+    """The number format of a job, from its config."""
+    machine = result["config"].get("machine", {})
+    return "bf16" if machine.get("precision") == "bf16" else "float32"
 
 
 def read_cell(cell: Cell, result: Mapping[str, Any]) -> float:
@@ -122,9 +126,15 @@ def gap_closed(entries: Entries, row: str, column: str) -> float | None:
 
 
 def number(entry: Entry) -> str:
-    """The cell as text: percent, with the range over several seeds; or how many parameters."""
+    """The cell as text.
+
+    Accuracies are in percent, with their range over several seeds; errors have their confidence
+    interval; parameters are in millions.
+    """
     if entry.mean is None:
         return ""
+    if entry.cell.reads == "mse":
+        return f"{estimate(entry.values)}"
     if entry.cell.reads == "parameters":
         return f"{entry.mean / 1e6:.2f}M"
     shown = f"{100 * entry.mean:.1f}"
@@ -142,6 +152,8 @@ def paper_number(cell: Cell) -> str:
     """What the paper has there."""
     if cell.paper is None:
         return ""
+    if isinstance(cell.paper, Estimate):
+        return f"{cell.paper}"
     return f"{cell.paper / 1e6:.1f}M" if cell.reads == "parameters" else f"{100 * cell.paper:.3g}"
 
 

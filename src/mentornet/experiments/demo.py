@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from mentornet.config import LabelsConfig, MethodConfig, TrainConfig
 from mentornet.errors import MentorNetError
 from mentornet.experiments.conditions import conditions
+from mentornet.experiments.engines import run_locally
 from mentornet.experiments.page import render
-from mentornet.experiments.runner import Job, run_missing
+from mentornet.experiments.runs import Run
 from mentornet.figures.curves import draw_comparison
 from mentornet.figures.style import save
 from mentornet.files import read_json, write_json, write_text
@@ -74,18 +76,15 @@ def run_demo(
             raise MentorNetError(f"{name} must be ≥ 1, got {value}")
     _clear(out)
     write_json(out / "demo.json", {"results": []})  # marks the folder as ours
-    jobs = [
-        Job(f"{name}-{seed}", run_one, {"method": name, "seed": seed, "out": f"{out}"})
-        for seed in range(seeds)
-        for name in METHOD_NAMES
-    ]
-    found: dict[tuple[str, int], dict[str, Any]] = {}
-    with tempfile.TemporaryDirectory() as kept:
-        for job, result in run_missing(jobs, Path(kept), processes=processes):
-            found[job.settings["method"], job.settings["seed"]] = result
-            if on_result is not None:
-                on_result(len(found), len(jobs))
-    results = [found[name, seed] for seed in range(seeds) for name in METHOD_NAMES]
+    jobs = [Run(demo_config(name, seed)) for seed in range(seeds) for name in METHOD_NAMES]
+    found: dict[str, dict[str, Any]] = {}
+    for outcome in run_locally(jobs, out, processes=processes, make=run_one):
+        if outcome.result is None:
+            raise MentorNetError(f"{outcome.run.config.method.method} failed: {outcome.error}")
+        found[outcome.run.key] = outcome.result
+        if on_result is not None:
+            on_result(len(found), len(jobs))
+    results = [found[job.key] for job in jobs]
     about = {"data": "digits", "noise": NOISE, "verified": VERIFIED, "conditions": conditions()}
     lines = summarise(results)
     _write(out, lines)
@@ -93,10 +92,11 @@ def run_demo(
     return lines
 
 
-def run_one(method: str, seed: int, out: str) -> dict[str, Any]:
-    """One run, in a process of its own."""
-    folder = Path(out) / "runs" / f"{method}-{seed}"
-    summary = train(demo_config(method, seed), folder)
+def run_one(run: Run, out: str, *, parent: int | None = None) -> dict[str, Any]:  # noqa: ARG001
+    """Make one run of the demo, in a process of its own."""
+    torch.set_num_threads(1)
+    folder = Path(out) / "runs" / f"{run.config.method.method}-{run.seed}"
+    summary = train(run.config, folder)
     kept = ("method", "seed", "accuracy_last", "accuracy_best", "seconds", "weight_auroc")
     return {key: summary[key] for key in (*kept, "noise_rate_actual", "notes")}
 
@@ -147,10 +147,10 @@ def _write(out: Path, lines: list[Line]) -> None:
 def _clear(out: Path) -> None:
     """Make room, but never at the cost of what is not ours."""
     if out.exists() and not out.is_dir():
-        raise MentorNetError(f"--out must be a folder, but {out} is a file")
+        raise MentorNetError(f"out must be a folder, but {out} is a file")
     if not out.is_dir() or not any(out.iterdir()):
         return
     mark = out / "demo.json"
     if not mark.exists() or "results" not in read_json(mark):
-        raise MentorNetError(f"{out} holds something else than a demo; choose another --out")
+        raise MentorNetError(f"{out} holds something else than a demo; choose another out")
     shutil.rmtree(out / "runs", ignore_errors=True)

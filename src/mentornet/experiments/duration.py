@@ -1,22 +1,24 @@
-"""How long runs will take, from steps that are really made."""
+"""How long jobs will take, from a few steps that are made and timed."""
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from pathlib import Path
 
 import torch
 
 from mentornet.config import FilesConfig, LabelsConfig, TrainConfig
-from mentornet.data import Samples, Splits
-from mentornet.experiments.cells import Run
-from mentornet.experiments.large_tables import IMAGES
-from mentornet.experiments.work import trial_config
+from mentornet.data import DATASETS, Samples, Splits
+from mentornet.experiments.fits import Fit
+from mentornet.experiments.jobs import Job
+from mentornet.experiments.runs import Run, trial_config
+from mentornet.methods import make_method
 from mentornet.randomness import generator
-from mentornet.training import Trainer, prepare
+from mentornet.training import Observer, Trainer, prepare
 from mentornet.training.batches import steps_per_epoch
 
 __all__ = ["Clock"]
@@ -24,50 +26,36 @@ __all__ = ["Clock"]
 _STEPS = 3  # timed, after one that is not
 _FEW = 4  # images of a step that is tried first
 _LONG = 0.3  # seconds that those may take; beyond, a step is as many times longer as it is larger
-
-
-class _Kind(NamedTuple):
-    """What a dataset is like: its training images, its classes, and `(C, H, W)` of a view."""
-
-    images: int
-    classes: int
-    shape: tuple[int, int, int] = (3, 32, 32)
-
-
-_KINDS = {
-    "cifar10": _Kind(50_000, 10),
-    "cifar100": _Kind(50_000, 100),
-    "digits": _Kind(1_437, 10, (1, 8, 8)),
-    "imagenet": _Kind(IMAGES["imagenet"], 1_000, (3, 299, 299)),
-    "webvision": _Kind(IMAGES["webvision"], 1_000, (3, 299, 299)),
-    "webvision-mini": _Kind(65_944, 50, (3, 299, 299)),
-}
+_SHORT = (100, 300)  # steps of fits that are timed; enough for as many evaluations as long ones
 
 
 class Clock:
-    """Estimates runs; a student under a method is timed once."""
+    """Estimates how long jobs take; each student under each method is timed once."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = {}
 
-    def minutes(self, runs: Iterable[Run]) -> float:
-        """What these runs take one after the other, their tuning included; tests left out.
+    def minutes(self, jobs: Iterable[Job]) -> float:
+        """How long these jobs take one after the other, with their tuning, without evaluation.
 
-        A trial's steps are taken to be as long as the run's.
+        The steps of a trial or a recipe are taken to be as long as those of the run.
         """
         total, tuned = 0.0, set()
-        for run in runs:
-            step = self._step(run.config)
-            total += _steps(run.config) * step
-            if run.tuning is not None and run.with_seed(0).digest not in tuned:
-                tuned.add(run.with_seed(0).digest)
-                total += step * sum(
-                    _steps(trial_config(run, settings)) for settings in run.tuning.candidates
-                )
+        for job in jobs:
+            trials: tuple[tuple[str, ...], ...] = ()
+            if job.tuning is not None and job.with_seed(0).digest not in tuned:
+                tuned.add(job.with_seed(0).digest)
+                trials = job.tuning.candidates
+            if isinstance(job, Run):
+                steps = _steps(job.config) * (1 + (job.recipe.cost if job.recipe else 0))
+                steps += sum(_steps(trial_config(job, settings)) for settings in trials)
+                total += self._step(job.config) * steps
+            elif isinstance(job, Fit):
+                total += self._fit(job) * (1 + len(trials))
         return total / 60
 
     def _step(self, config: TrainConfig) -> float:
-        """Seconds of one step; where the method cross-validates first, its share of that too."""
+        """Seconds of one step of training."""
         batch = config.optimiser.batch_size or 128
         key = f"{_shape(config)} {config.student} {config.method} {batch}"
         if key not in self._seconds:
@@ -76,24 +64,53 @@ class Clock:
             self._seconds[key] = seconds * batch / _FEW if few else _time_step(config, batch)
         return self._seconds[key]
 
+    def _fit(self, fit: Fit) -> float:
+        """Seconds of one fit, from two short ones of the same architecture."""
+        config = fit.config
+        key = f"{config.arch} {config.samples} {config.history} {config.steps}"
+        if key not in self._seconds:
+            took = [_time_fit(fit, steps) for steps in _SHORT]
+            step = max(took[1] - took[0], 0) / (_SHORT[1] - _SHORT[0])
+            self._seconds[key] = took[1] + step * max(config.steps - _SHORT[1], 0)
+        return self._seconds[key]
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Inside, torch has one thread, as the jobs will have."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _time_fit(fit: Fit, steps: int) -> float:
+    short = replace(fit, config=replace(fit.config, steps=steps), tuning=None)
+    with _one_thread():
+        started = time.process_time()
+        short.make((), Path(), Observer())
+        return time.process_time() - started
+
 
 def _shape(config: TrainConfig) -> tuple[int, int, int]:
-    channels, *sides = _KINDS[config.data].shape
+    channels, *sides = DATASETS[config.data].shape
     height, width = [config.files.image_size or side for side in sides]
     return channels, height, width
 
 
 def _steps(config: TrainConfig) -> int:
     """How many a run has."""
-    images = config.files.limit or _KINDS[config.data].images
-    images = round(images * (1 - (config.files.validation or 0)))
+    count = config.files.limit or DATASETS[config.data].count
+    count = round(count * (1 - (config.files.validation or 0)))
     optimiser = config.optimiser
     batch = optimiser.batch_size or 128
-    return optimiser.steps or (optimiser.epochs or 10) * steps_per_epoch(images, batch)
+    return optimiser.steps or (optimiser.epochs or 10) * steps_per_epoch(count, batch)
 
 
 def _time_step(config: TrainConfig, batch: int) -> float:
-    classes, shape = _KINDS[config.data].classes, _shape(config)
+    classes, shape = DATASETS[config.data].classes, _shape(config)
     draw = generator(0)
     count = max(2 * batch, 20)
     images = Samples(
@@ -102,7 +119,11 @@ def _time_step(config: TrainConfig, batch: int) -> float:
         tuple(f"{place}" for place in range(classes)),
         true_label=torch.arange(count) % classes,
     )
-    needs = config.labels.clean_count is not None or config.labels.clean is not None
+    needs = (
+        config.labels.clean_count is not None
+        or bool(config.labels.verdicts)
+        or make_method(config.method.method or "").needs.verdicts == "required"
+    )
     timed = replace(
         config,
         files=FilesConfig(),
@@ -113,15 +134,12 @@ def _time_step(config: TrainConfig, batch: int) -> float:
     prepared = prepare(timed, splits=Splits(images, images))
     trainer = Trainer(prepared)
     trainer.student.train()
-    seconds, threads = [], torch.get_num_threads()
-    torch.set_num_threads(1)  # as the runs will have
-    try:
+    seconds = []
+    with _one_thread():
         for epoch in range(_STEPS + 1):
             part = next(trainer.batches.epoch(epoch))
             started = time.perf_counter()
             trainer.step(part, epoch)
             trainer.records.loss.sum().item()  # an accelerator is waited for
             seconds.append(time.perf_counter() - started)
-    finally:
-        torch.set_num_threads(threads)
     return statistics.median(seconds[1:])

@@ -1,82 +1,126 @@
-"""Who makes the runs: processes of this machine, or Ray's on many."""
+"""Who makes the jobs of an experiment: processes of this machine, or Ray on many machines."""
 
 from __future__ import annotations
 
-import itertools
 import logging
 import multiprocessing
 import os
 import signal
 import socket
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
 from mentornet.errors import MentorNetError
-from mentornet.experiments.cells import Run
-from mentornet.experiments.work import make_run
+from mentornet.experiments.jobs import Job
+from mentornet.experiments.work import make_job
 
 __all__ = ["Outcome", "run_locally", "run_on_ray"]
+
+Make = Callable[..., dict[str, Any]]
+"""Makes a job in a folder, as `make_job` does."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run: a result, or why there is none.
+    """What came of a job: a result, or the reason why there is none.
 
     Attributes:
-        run: which.
-        result: as `make_run` returns it.
-        error: one line, where it failed.
+        run: the job.
+        result: as `make_job` returns it.
+        error: why the job failed; its first line is enough for most readers.
     """
 
-    run: Run
+    run: Job
     result: dict[str, Any] | None = None
     error: str | None = None
 
 
-def run_locally(runs: Iterable[Run], folder: Path, *, jobs: int) -> Iterator[Outcome]:
-    """Every run in a process of its own, `jobs` at a time, as they finish.
+@dataclass
+class _Worker:
+    """A process that makes one job after another, and the job that it makes now."""
 
-    One that dies takes nothing with it. Where there are GPUs, those that run at the same time take
-    turns with them.
-    """
-    waiting, gpus = list(runs), _gpus()
-    context = multiprocessing.get_context("spawn")
-    running: dict[Connection, _Running] = {}
-    try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                ours, theirs = context.Pipe(duplex=False)
-                run, place = waiting.pop(0), _free_place(running.values())
-                gpu = gpus[place % len(gpus)] if gpus else None
-                process = context.Process(  # no daemon: its images may have workers of their own
-                    target=_work, args=(run, f"{folder}", theirs, os.getpid(), gpu)
-                )
-                process.start()
-                theirs.close()
-                running[ours] = _Running(process, run, place)
-            yield from _finished(running)
-    finally:
-        for process, *_ in running.values():
-            process.terminate()
-        for process, *_ in running.values():
-            process.join()
-
-
-class _Running(NamedTuple):
     process: Any
-    run: Run
     place: int
+    job: Job | None = None
 
 
-def _free_place(running: Iterable[_Running]) -> int:
-    taken = {one.place for one in running}
-    return next(place for place in itertools.count() if place not in taken)
+def run_locally(
+    jobs: Iterable[Job], folder: Path, *, processes: int, make: Make = make_job
+) -> Iterator[Outcome]:
+    """Make every job, `processes` at a time, and yield the outcomes as they come.
+
+    A process that dies takes only its own job with it. Where there are GPUs, the processes take
+    turns with them.
+
+    Args:
+        jobs: what to make.
+        folder: of the experiment.
+        processes: how many jobs at a time.
+        make: what makes a job; a function that can be imported.
+    """
+    waiting, gpus = list(jobs), _gpus()
+    workers: dict[Connection, _Worker] = {}
+    try:
+        free = list(range(processes))
+        while waiting or workers:
+            while waiting and free:
+                pipe, worker = _start(free.pop(0), gpus, folder, make)
+                workers[pipe] = worker
+                _hand_out(pipe, worker, waiting)
+            for ready in wait(list(workers)):
+                assert isinstance(ready, Connection)
+                worker = workers[ready]
+                assert worker.job is not None
+                job = worker.job
+                try:
+                    outcome = Outcome(job, *ready.recv())
+                except (EOFError, OSError):
+                    worker.process.join()
+                    outcome = Outcome(
+                        job, error=f"its process died ({_how(worker.process.exitcode)})"
+                    )
+                if outcome.error is not None or not waiting:  # the next job gets a new process
+                    _end(ready, workers.pop(ready))
+                    free.append(worker.place)
+                else:
+                    _hand_out(ready, worker, waiting)
+                yield outcome
+    finally:
+        for worker in workers.values():
+            worker.process.terminate()
+        for worker in workers.values():
+            worker.process.join()
+
+
+def _start(place: int, gpus: list[str], folder: Path, make: Make) -> tuple[Connection, _Worker]:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    gpu = gpus[place % len(gpus)] if gpus else None
+    process = context.Process(  # no daemon: its images may have workers of their own
+        target=_work, args=(theirs, f"{folder}", make, os.getpid(), gpu)
+    )
+    process.start()
+    theirs.close()
+    return ours, _Worker(process, place)
+
+
+def _hand_out(pipe: Connection, worker: _Worker, waiting: list[Job]) -> None:
+    worker.job = waiting.pop(0)
+    with suppress(OSError):  # it has died, which is seen when its answer is read
+        pipe.send(worker.job)
+
+
+def _end(pipe: Connection, worker: _Worker) -> None:
+    """Let a process go that has nothing more to do."""
+    pipe.close()
+    worker.process.join()
 
 
 def _gpus() -> list[str]:
@@ -86,41 +130,30 @@ def _gpus() -> list[str]:
     return allowed[:count] if allowed != [""] else [f"{number}" for number in range(count)]
 
 
-def _finished(running: dict[Connection, _Running]) -> Iterator[Outcome]:
-    for ready in wait(list(running)):
-        assert isinstance(ready, Connection)
-        process, run, _ = running.pop(ready)
-        try:
-            outcome = Outcome(run, *ready.recv())
-        except (EOFError, OSError):
-            process.join()
-            outcome = Outcome(run, error=f"its process died ({_how(process.exitcode)})")
-        process.join()
-        ready.close()
-        yield outcome
-
-
 def _how(exitcode: int | None) -> str:
     if exitcode is not None and exitcode < 0:
         return f"killed by {signal.Signals(-exitcode).name}"
     return f"exit code {exitcode}"
 
 
-def _work(run: Run, folder: str, report: Connection, parent: int, gpu: str | None) -> None:
-    """The life of a process; an interruption is its parent's to deal with."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _work(pipe: Connection, folder: str, make: Make, parent: int, gpu: str | None) -> None:
+    """The life of a process: it makes jobs until nobody hands it any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent deals with an interruption
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
-    report.send(_attempt(run, folder, parent))
-    report.close()
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send(_attempt(pipe.recv(), folder, parent, make))
 
 
-def _attempt(run: Run, folder: str, parent: int | None) -> tuple[dict[str, Any] | None, str | None]:
+def _attempt(
+    job: Job, folder: str, parent: int | None, make: Make = make_job
+) -> tuple[dict[str, Any] | None, str | None]:
     try:
-        return make_run(run, folder, parent=parent), None
+        return make(job, folder, parent=parent), None
     except (MentorNetError, OSError, MemoryError) as error:
         return None, f"{error}" or type(error).__name__
-    except Exception as error:  # noqa: BLE001  one broken run must not stop the others
+    except Exception as error:  # noqa: BLE001  one broken job must not stop the others
         return None, f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
 
 
@@ -136,29 +169,29 @@ def _check_reachable(address: str | None) -> None:
 
 
 def run_on_ray(
-    runs: Iterable[Run], folder: Path, *, address: str | None = None, jobs: int | None = None
+    jobs: Iterable[Job], folder: Path, *, address: str | None = None, processes: int | None = None
 ) -> Iterator[Outcome]:
-    """Every run as a task of Ray, a core each and a GPU where the cluster has any, as they finish.
+    """Make every job as a task of Ray, and yield the outcomes as they come.
 
-    A task whose worker or machine dies is started again, and goes on from the run's last
-    checkpoint where `folder` is on a file system that the machines share.
+    A task takes a core, and a GPU where the cluster has any. A task whose machine dies is started
+    again, and continues from the last checkpoint if the machines share the file system of `folder`.
 
     Args:
-        runs: what to make.
+        jobs: what to make.
         folder: of the experiment, as all machines see it.
-        address: of the cluster; None for one on this machine, that ends with us.
-        jobs: at a time, at most, on a cluster of our own.
+        address: of the cluster; None for one on this machine that ends with this process.
+        processes: how many jobs at a time, at most, on such a cluster.
     """
     try:
         import ray
     except ImportError:
-        raise MentorNetError("--engine ray needs Ray: pip install 'mentornet[ray]'") from None
+        raise MentorNetError("the engine ray needs Ray: pip install 'mentornet[ray]'") from None
     ours = not ray.is_initialized()
     if ours:
         _check_reachable(address)
         try:
             ray.init(
-                address=address or "local", num_cpus=jobs if address is None else None,
+                address=address or "local", num_cpus=processes if address is None else None,
                 include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR,
             )  # fmt: skip
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
@@ -166,14 +199,14 @@ def run_on_ray(
     try:
         gpus = 1 if ray.cluster_resources().get("GPU", 0) >= 1 else 0
         task = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=5)(_attempt)
-        running = {task.remote(run, f"{folder.absolute()}", None): run for run in runs}
+        running = {task.remote(job, f"{folder.absolute()}", None): job for job in jobs}
         while running:
             ready, _ = ray.wait(list(running), num_returns=1)
-            run = running.pop(ready[0])
+            job = running.pop(ready[0])
             try:
-                yield Outcome(run, *ray.get(ready[0]))
+                yield Outcome(job, *ray.get(ready[0]))
             except ray.exceptions.RayError as error:
-                yield Outcome(run, error=f"{type(error).__name__}: {error}".splitlines()[0])
+                yield Outcome(job, error=f"{type(error).__name__}: {error}".splitlines()[0])
     finally:
         if ours:
             ray.shutdown()

@@ -18,13 +18,13 @@ from mentornet.config import (
     StudentConfig,
     TrainConfig,
 )
-from mentornet.experiments.cells import Cell, Reads, Run, Scale, Table, Tuning
+from mentornet.data import DATASETS
+from mentornet.experiments.cells import Cell, Reads, Scale, Table
+from mentornet.experiments.jobs import Tuning
+from mentornet.experiments.runs import Run
 from mentornet.methods.mentornet_dd import AS_IN_THE_PAPER
 
 __all__ = ["large_config", "table4", "table5"]
-
-IMAGES = {"imagenet": 1_281_167, "webvision": 2_439_574}
-"""Training images, by which ten epochs are counted in steps."""
 
 _BATCH, _STEPS, _STEPS_NOREG, _EPOCHS = 32, 1_000_000, 500_000, 10
 _KEEP, _KEEP_FORGETTING = 0.8, 0.2
@@ -54,7 +54,7 @@ def large_config(data: str, scale: Scale, *, noise: str | None = None) -> TrainC
     elif data == "webvision-mini":
         optimiser = replace(plain, epochs=30, drops=(1 / 3, 2 / 3))
     else:
-        drop = _EPOCHS * IMAGES[data] / _BATCH / _STEPS
+        drop = _EPOCHS * DATASETS[data].count / _BATCH / _STEPS
         drops = tuple(round(drop * time, 6) for time in (1, 2) if drop * time < 1)
         optimiser = replace(plain, steps=_STEPS, drops=drops)
     return TrainConfig(
@@ -104,7 +104,7 @@ def table4(scale: Scale) -> Table:
     """ImageNet at 40 % noise: what each kind of regularisation adds, and a mentor."""
     full = large_config("imagenet", scale, noise="0.4")
     small = scale == "small"
-    drop = round(_EPOCHS * IMAGES["imagenet"] / _BATCH / _STEPS_NOREG, 6)
+    drop = round(_EPOCHS * DATASETS["imagenet"].count / _BATCH / _STEPS_NOREG, 6)
     shorter = full.optimiser
     if not small:
         shorter = replace(shorter, steps=_STEPS_NOREG, drops=(drop,))
@@ -179,7 +179,7 @@ def _webvision(method: str, config: TrainConfig) -> Run:
     if method == "mentornet":
         return Run(_mentornet(config))
     if method == "mentornet*":
-        labels = replace(config.labels, clean=VERIFIED)
+        labels = replace(config.labels, verdicts=(VERIFIED,))
         return Run(
             replace(config, labels=labels, method=MethodConfig("mentornet-dd", AS_IN_THE_PAPER))
         )

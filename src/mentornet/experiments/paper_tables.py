@@ -19,8 +19,10 @@ from mentornet.config import (
     StudentConfig,
     TrainConfig,
 )
-from mentornet.experiments.cells import Cell, Run, Scale, Table, Tuning
+from mentornet.experiments.cells import Cell, Scale, Table
+from mentornet.experiments.jobs import Tuning
 from mentornet.experiments.large_tables import large_config
+from mentornet.experiments.runs import Run
 from mentornet.methods.mentornet_dd import AS_IN_THE_PAPER
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The folder of an experiment: a JSON file a result, written once, whole."""
+"""The folder of an experiment: one JSON file for each result, written once and whole."""
 
 from __future__ import annotations
 
@@ -7,79 +7,77 @@ from pathlib import Path
 from typing import Any
 
 from mentornet.errors import MentorNetError
-from mentornet.experiments.cells import Run
+from mentornet.experiments.jobs import Job
 from mentornet.files import read_json, write_json
 
-__all__ = ["FAILURE", "FORMAT", "TABLE6", "Results"]
-
-TABLE6 = "table6.json"
-"""The one table that is no training: it has a file of its own."""
+__all__ = ["FAILURE", "FORMAT", "Results"]
 
 FAILURE = "failed.txt"
-"""In the folder of a run that failed: why."""
+"""The file in the folder of a job that failed; it says why."""
 
-FORMAT = 1
-"""Of the files; another number means another version of mentornet."""
+FORMAT = 2
+"""The version of the files; another number means another version of mentornet."""
 
-_NEEDED = ("digest", "run", "train_accuracy", "curve", "tried", "conditions")
-_OF_RUN = ("seed", "accuracy_last", "accuracy_best", "seconds", "noise_rate_actual")
+_NEEDED = ("digest", "kind", "run", "config", "curve", "tried", "conditions")
+_OF_KIND = {
+    "training": (
+        "run.seed", "run.seconds", "run.accuracy_last", "run.accuracy_best",
+        "run.noise_rate_actual", "train_accuracy",
+    ),
+    "fit": ("run.seed", "run.seconds", "run.mse"),
+}  # fmt: skip
 
 
 class Results:
-    """Results by run, `FOLDER/*.json`; the runs themselves are in `FOLDER/runs`.
+    """The results of jobs, `FOLDER/*.json`; the jobs themselves are made in `FOLDER/runs`.
 
     Args:
-        folder: there or not.
+        folder: need not exist yet.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         if folder.exists() and not folder.is_dir():
-            raise MentorNetError(f"--out must be a folder, but {folder} is a file")
+            raise MentorNetError(f"out must be a folder, but {folder} is a file")
 
-    def path(self, run: Run) -> Path:
-        """Where the result of a run is, or will be."""
-        return self.folder / f"{run.key}.json"
+    def path(self, job: Job) -> Path:
+        """Where the result of a job is, or will be."""
+        return self.folder / f"{job.key}.json"
 
-    def working(self, run: Run) -> Path:
-        """Where the run is made, and goes on if it was killed."""
-        return self.folder / "runs" / run.key
+    def working(self, job: Job) -> Path:
+        """Where the job is made, and continues if it was interrupted."""
+        return self.folder / "runs" / job.key
 
-    def failure(self, run: Run) -> Path:
-        """Where it is said why a run failed, until it is made after all."""
-        return self.working(run) / FAILURE
+    def failure(self, job: Job) -> Path:
+        """The file that says why a job failed, until it is made after all."""
+        return self.working(job) / FAILURE
 
-    def find(self, run: Run) -> dict[str, Any] | None:
-        """The result of that very run, if it is there."""
-        path = self.path(run)
+    def find(self, job: Job) -> dict[str, Any] | None:
+        """The result of exactly that job, if there is one."""
+        path = self.path(job)
         return self._read(path) if path.exists() else None
 
-    def tried(self, run: Run) -> list[dict[str, Any]] | None:
-        """What was tried for the first seed of that run, if its result is there."""
-        found = self.find(run.with_seed(0))
+    def tried(self, job: Job) -> list[dict[str, Any]] | None:
+        """What was tried for the first seed of that job, if its result is there."""
+        found = self.find(job.with_seed(0))
         return None if found is None else found["tried"]
 
-    def write(self, run: Run, result: Mapping[str, Any]) -> None:
-        """Keep a result."""
-        write_json(self.path(run), {"format": FORMAT, "digest": run.digest, **result})
+    def write(self, job: Job, result: Mapping[str, Any]) -> None:
+        """Store a result."""
+        about = {"format": FORMAT, "digest": job.digest, "kind": job.kind}
+        write_json(self.path(job), {**about, **result})
 
     def every(self) -> Iterator[dict[str, Any]]:
-        """All results, whatever they are of."""
+        """All results, of any job."""
         for path in sorted(self.folder.glob("*.json")):
-            if path.name != TABLE6:
-                yield self._read(path)
-
-    def named(self, start: str) -> Iterator[dict[str, Any]]:
-        """Those whose file name starts so."""
-        for path in sorted(self.folder.glob(f"{start}*.json")):
             yield self._read(path)
 
     def most_seeds(self) -> int:
-        """How many seeds there may be of a run: one more than the largest."""
+        """How many seeds there may be of a job: one more than the largest."""
         return max((int(found["run"]["seed"]) for found in self.every()), default=0) + 1
 
     def check(self) -> None:
-        """Raise if any result is of another version, or damaged."""
+        """Raise if any result is damaged, or of another version."""
         for _ in self.every():
             pass
 
@@ -91,15 +89,12 @@ class Results:
         if found.get("format") != FORMAT:
             raise MentorNetError(
                 f"{path} has format {found.get('format')!r}, this mentornet writes {FORMAT}; "
-                "choose another --out, or move it away"
+                "choose another folder, or move it away"
             )
-        missing = [name for name in _NEEDED if name not in found]
-        of_run = found.get("run")
-        known = of_run if isinstance(of_run, dict) else {}
-        missing += [f"run.{name}" for name in _OF_RUN if name not in known]
+        missing = _missing(found)
         if missing:
             raise MentorNetError(
-                f"{path} has no {missing[0]}: it was edited, or written by another mentornet; move "
+                f"{path} has no {missing}: it was edited, or written by another mentornet; move "
                 "it away, and the run is made again"
             )
         if not path.stem.endswith(f"-{found['digest']}"):
@@ -108,3 +103,11 @@ class Results:
                 "it away, and the run is made again"
             )
         return found
+
+
+def _missing(found: Mapping[str, Any]) -> str | None:
+    """The first thing that a result should have and has not."""
+    run = found.get("run")
+    there = {*found, *(f"run.{name}" for name in (run if isinstance(run, dict) else {}))}
+    needed = (*_NEEDED, *_OF_KIND.get(found.get("kind", ""), ("known kind",)))
+    return next((name for name in needed if name not in there), None)

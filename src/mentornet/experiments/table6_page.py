@@ -1,53 +1,59 @@
-"""App. D's table as a page, from the stored result."""
+"""App. D's table as a page, from the stored results."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from mentornet.errors import MentorNetError
-from mentornet.experiments.statistics import Estimate
-from mentornet.experiments.table6 import LEARNING_RATES, NAMES, PAPER, WEIGHTINGS, Table6
-from mentornet.files import read_json
+from mentornet.experiments.cells import Table
+from mentornet.experiments.comparison import Entries, compare, number
+from mentornet.experiments.fits import FitSettings
+from mentornet.experiments.results import Results
+from mentornet.experiments.statistics import Estimate, estimate
+from mentornet.experiments.table6 import (
+    EXPLICIT,
+    EXPLICIT_COLUMN,
+    LEARNING_RATES,
+    NAMES,
+    PAPER,
+    WEIGHTINGS,
+    table6,
+)
 from mentornet.mentors import ARCHITECTURES
 
-__all__ = ["render_bilstm", "render_page", "show_stored"]
+__all__ = ["render_bilstm", "render_page"]
 
 
-def show_stored(path: Path) -> str:
-    """The page of a stored result, or an error that says what the file lacks."""
-    table = read_json(path)
-    try:
-        return render_page(table)
-    except (KeyError, TypeError, ValueError) as error:
-        raise MentorNetError(
-            f"{path} is no table that this mentornet writes ({type(error).__name__}: {error}): it "
-            "was edited, or written by another version; move it away, and reproduce table6 makes "
-            "it again"
-        ) from None
+def render_page(table: Table, results: Results, seeds: int) -> str:
+    """All cells, ours and the paper's, with the conditions they were measured under.
 
-
-def render_page(table: dict[str, Any]) -> str:
-    """All cells, ours and the paper's, with the conditions they were measured under."""
-    facts = table["conditions"]
+    Args:
+        table: Table 6 at either scale.
+        results: which must have every cell.
+        seeds: how many of each.
+    """
+    entries = compare(table, results, seeds)
+    first = results.find(table.cells[0].run)
+    assert first is not None
+    facts, config = first["conditions"], table.cells[0].run.config
     rates = ", ".join(f"{rate:g}" for rate in LEARNING_RATES)
     return f"""# App. D: how well a mentor learns a predefined curriculum
 
-Mean squared error to v* over {table["samples"]:,} enumerated samples; mean of {table["repeats"]}
+Mean squared error to v* over {config.samples:,} enumerated samples; mean of {seeds}
 repeats ± 90 % confidence, ours first and the paper's below. The best of a row is bold.
 
-{_grid(table)}
+{_grid(entries)}
 
-{_explicit(table)}
+{_explicit(entries)}
 
 ![Error of the five architectures over the epochs](architectures.png)
 
 ![Explicit against implicit training](objectives.png)
 
-- Command: `{_command(table)}` (step size T = {table["history"]}, {table["steps"]:,} steps
+- Command: `{_command(config, seeds)}` (step size T = {config.history}, {config.steps:,} steps
   of Adam with a one-cycle learning rate, one thread a fit).
 - The paper names no learning rate: each cell has the best of {rates} on its first repeat. What
-  each gave is in `table6.json`; where the best is the first or last, a further one may be better.
+  each gave is in the JSON files; where the best is the first or last, a further one may be better.
 - Settings of the curricula: {_settings(table)}.
 - mentornet {facts["mentornet"]} at {facts["commit"]}, torch {facts["torch"]},
   Python {facts["python"]}, {facts["processor"]}, {facts["cores"]} cores.
@@ -57,20 +63,21 @@ repeats ± 90 % confidence, ours first and the paper's below. The best of a row 
 """
 
 
-def render_bilstm(table: dict[str, Any]) -> str:
+def render_bilstm(entries: Entries) -> str:
     """Only the MentorNet's column, for the README."""
     lines = ["| curriculum | ours | paper |", "|---|---|---|"]
-    for row in WEIGHTINGS:
-        ours, paper = _ours(table, row, "bilstm"), PAPER[row]["bilstm"]
-        lines.append(f"| {row} | {ours} | {paper} |")
+    lines += [
+        f"| {row} | {number(entries[row, 'bilstm'])} | {PAPER[row]['bilstm']} |"
+        for row in WEIGHTINGS
+    ]
     return "\n".join(lines)
 
 
-def _grid(table: dict[str, Any]) -> str:
+def _grid(entries: Entries) -> str:
     lines = [f"| weighting | {' | '.join(NAMES[arch] for arch in ARCHITECTURES)} |"]
     lines.append("|---|" + "---|" * len(ARCHITECTURES))
     for row in WEIGHTINGS:
-        ours = {arch: _ours(table, row, arch) for arch in ARCHITECTURES}
+        ours = {arch: _ours(entries, row, arch) for arch in ARCHITECTURES}
         best = min(ours, key=lambda arch: ours[arch].mean)
         shown = [f"**{ours[arch]}**" if arch == best else f"{ours[arch]}" for arch in ARCHITECTURES]
         cells = [f"{text}<br>{PAPER[row][arch]}" for text, arch in zip(shown, ours, strict=True)]
@@ -78,33 +85,31 @@ def _grid(table: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _command(table: dict[str, Any]) -> str:
-    scale = "paper" if table["samples"] == Table6.samples else "small"
+def _command(config: FitSettings, seeds: int) -> str:
+    table = table6("paper")
+    scale = "paper" if config.samples == table.cells[0].run.config.samples else "small"
     words = ["mentornet", "reproduce", "table6", "--scale", scale]
-    if scale == "paper" and table["repeats"] != Table6.repeats:
-        words += ["--seeds", f"{table['repeats']}"]
+    if scale == "paper" and seeds != table.seeds:
+        words += ["--seeds", f"{seeds}"]
     return " ".join(words)
 
 
-def _settings(table: dict[str, Any]) -> str:
-    every = {cell["row"]: cell["settings"] for cell in table["cells"]}
+def _settings(table: Table) -> str:
+    every: dict[str, Mapping[str, Any]] = {}
+    for cell in table.cells:
+        every.setdefault(cell.row, cell.run.config.full()["curriculum_settings"])
     texts = {row: ", ".join(f"{k} = {v}" for k, v in every[row].items()) for row in every}
     return "; ".join(f"{row} ({text})" for row, text in texts.items())
 
 
-def _explicit(table: dict[str, Any]) -> str:
+def _explicit(entries: Entries) -> str:
     lines = ["Explicit training (Eq. 4) of the bi-LSTM, beside implicit:", ""]
     lines += ["| weighting | explicit | implicit |", "|---|---|---|"]
-    for cell in table["cells"]:
-        if cell["objective"] == "explicit":
-            row, explicit = cell["row"], _ours(table, cell["row"], "bilstm", "explicit")
-            lines.append(f"| {row} | {explicit} | {_ours(table, row, 'bilstm')} |")
+    for row in EXPLICIT:
+        explicit, implicit = (_ours(entries, row, name) for name in (EXPLICIT_COLUMN, "bilstm"))
+        lines.append(f"| {row} | {explicit} | {implicit} |")
     return "\n".join(lines)
 
 
-def _ours(table: dict[str, Any], row: str, arch: str, objective: str = "implicit") -> Estimate:
-    for cell in table["cells"]:
-        if (cell["row"], cell["arch"], cell["objective"]) == (row, arch, objective):
-            spread = cell["half_width"]
-            return Estimate(cell["mean"], float("nan") if spread is None else spread, cell["n"])
-    raise KeyError((row, arch, objective))
+def _ours(entries: Entries, row: str, column: str) -> Estimate:
+    return estimate(entries[row, column].values)

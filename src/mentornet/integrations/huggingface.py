@@ -1,4 +1,4 @@
-"""Hugging Face: a `Trainer` for classifiers whose labels are not to be trusted."""
+"""Hugging Face: a `Trainer` for classifiers whose labels may be wrong."""
 
 from __future__ import annotations
 
@@ -20,27 +20,26 @@ __all__ = ["INDEX", "MentorTrainer"]
 
 _STATE = "mentor_loss.pt"
 INDEX = "sample_index"
-"""The column that says which training sample a row is."""
+"""The column with the number of the training sample."""
 
 
 class MentorTrainer(Trainer):  # type: ignore[misc]
     """`transformers.Trainer` with `MentorLoss` in place of the model's own loss.
 
-    Every training sample is given its index, which reaches the loss whatever
-    `remove_unused_columns` says. The criterion is made when training starts and the number of
-    steps is known, is saved with every checkpoint, and goes on from there on resume. In
-    evaluation the loss is the plain one.
+    Every training sample gets its index as a column, which `remove_unused_columns` does not remove.
+    The criterion is made when training starts and the number of steps is known. It is saved with
+    every checkpoint and restored on resume. In evaluation the loss is plain cross-entropy.
 
     Args:
         *args: as for `Trainer`.
         mentor: as for `MentorLoss`.
-        mentor_options: further arguments of `MentorLoss`, by name; not total_steps or samples.
-        verified: samples that were looked at, and whether the label of each is right; a mentor is
+        mentor_options: more arguments of `MentorLoss`, except total_steps and samples.
+        verified: the numbers of verified samples, and whether each label is correct; a mentor is
             learned from them. See `MentorLoss.learn_from`.
         **kwargs: as for `Trainer`.
 
     Attributes:
-        criterion: the `MentorLoss`, from the start of training on.
+        criterion: the `MentorLoss`; None before training.
     """
 
     train_dataset: Any
@@ -58,25 +57,25 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         if self.compute_loss_func is not None or self.label_smoother is not None:
             raise MentorNetError(
-                "MentorTrainer has a loss of its own: leave out compute_loss_func, and give "
+                "MentorTrainer has its own loss: leave out compute_loss_func, and give "
                 "label_smoothing in mentor_options"
             )
         self.mentor, self.mentor_options = mentor, dict(mentor_options or {})
         self.verified = verified
         for name in ("total_steps", "samples"):
             if name in self.mentor_options:
-                raise MentorNetError(f"MentorTrainer finds {name} by itself; leave it out")
+                raise MentorNetError(f"MentorTrainer sets {name} itself; leave it out")
         self.criterion: MentorLoss | None = None
         self._decay: WeightDecay | None = None
-        self.model_accepts_loss_kwargs = False  # so that the trainer averages over micro-batches
+        self.model_accepts_loss_kwargs = False  # so the trainer averages over micro-batches
         if self.train_dataset is not None:
             if not hasattr(self.train_dataset, "__len__"):
                 raise MentorNetError("MentorTrainer needs a training set of known length")
             self.train_dataset = _Indexed(self.train_dataset)
-            self._make_criterion(1)  # says so at once if it cannot be
+            self._make_criterion(1)  # raises at once if the options are wrong
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
-        """As `Trainer.train`; every call begins with a fresh criterion."""
+        """Train as `Trainer.train` does; every call starts with a new criterion."""
         self.criterion, self._resumed_from = None, None
         if self._decay is not None:
             self._decay.remove()
@@ -90,7 +89,7 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         return_outputs: bool = False,
         num_items_in_batch: Tensor | int | None = None,  # noqa: ARG002
     ) -> Any:
-        """The mentor's loss in training, the plain one in evaluation."""
+        """Return the weighted loss in training, and plain cross-entropy in evaluation."""
         inputs = dict(inputs)
         index, labels = inputs.pop(INDEX, None), inputs.pop("labels", None)
         if labels is None:
@@ -108,7 +107,7 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         return (loss, outputs) if return_outputs else loss
 
     def _criterion(self, device: torch.device) -> MentorLoss:
-        """The criterion of this training, made at the first step."""
+        """Return the criterion; it is made at the first step."""
         if self.criterion is None:
             self.criterion = self._make_criterion(self._calls()).to(device)
             if self._resumed_from is not None:
@@ -129,7 +128,7 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         return criterion
 
     def _calls(self) -> int:
-        """How often the loss will be called: the last step of an epoch may have fewer batches."""
+        """Return how often the loss will be called; an epoch's last step may have fewer batches."""
         batches, together = len(self.callback_handler.train_dataloader), self._together
         whole, rest = divmod(self.state.max_steps, -(-batches // together))
         return whole * batches + min(rest * together, batches)
@@ -139,10 +138,10 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         return int(self.args.gradient_accumulation_steps)
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
-        """The mentor's figures beside the loss."""
+        """Log the mentor's metrics beside the loss."""
         if "loss" in logs and self.criterion is not None:
-            figures = self.criterion.metrics()
-            logs = logs | {f"mentor_{name}": value for name, value in figures.items()}
+            metrics = self.criterion.metrics()
+            logs = logs | {f"mentor_{name}": value for name, value in metrics.items()}
         super().log(logs, *args, **kwargs)
 
     # Checkpoints: written once, as all processes know the same.

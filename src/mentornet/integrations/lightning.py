@@ -5,8 +5,9 @@ The two lines in the module are
     self.criterion = MentorLoss(total_steps=...)              # in __init__
     loss = self.criterion(self(images), labels, index=index)  # in training_step
 
-As a part of the module the criterion is on its device, in its checkpoints, and in its mode: in
-validation it is the plain loss. A callback alone could not weigh samples; it sees reduced losses.
+As a part of the module, the criterion follows its device, its checkpoints and its mode: in
+validation it is the plain loss. A callback alone cannot weight samples, because it sees only the
+mean loss.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ __all__ = ["MentorCallback"]
 
 
 class MentorCallback(Callback):  # type: ignore[misc]
-    """Logs what the mentor does, and scales the weight decay.
+    """Logs the mentor's metrics, and scales the weight decay.
 
-    In a distributed run all processes come to the same state, so the callback sees to it that it is
-    not sent about at every step, as buffers are by default.
+    In a distributed run all processes have the same state. So the callback keeps Lightning from
+    sending it to all processes at every step, as it does with buffers by default.
 
     Args:
-        prefix: of the names in the log.
-        scale_decay: whether the optimisers' weight decay follows the weights (App. E).
+        prefix: the prefix of the names in the log.
+        scale_decay: whether to multiply the weight decay by the mean weight (App. E).
     """
 
     def __init__(self, prefix: str = "mentor/", *, scale_decay: bool = True) -> None:
@@ -44,7 +45,7 @@ class MentorCallback(Callback):  # type: ignore[misc]
         pl_module: LightningModule,
         stage: str,
     ) -> None:
-        """Keep the state from being sent about; a criterion made in `setup` comes later."""
+        """Exclude the state from what is sent; a criterion made in `setup` is not found here."""
         ours = {
             f"{name}.{part}"
             for name, criterion in pl_module.named_modules()
@@ -57,12 +58,12 @@ class MentorCallback(Callback):  # type: ignore[misc]
         )
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
-        """Say what is amiss before work starts."""
+        """Raise if the module has no criterion."""
         self._find(pl_module)
         self._batches = 0
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Compare the steps, and take hold of the optimisers."""
+        """Compare the number of steps, and scale the weight decay of the optimisers."""
         criterion = self._find(pl_module)
         batches, epochs = trainer.num_training_batches, trainer.max_epochs
         said = criterion.total_steps
@@ -70,7 +71,7 @@ class MentorCallback(Callback):  # type: ignore[misc]
             steps = batches * epochs
             if abs(said - steps) > 0.02 * steps:
                 warnings.warn(
-                    f"MentorLoss was told of {said} steps, but the trainer will take {steps}: "
+                    f"MentorLoss expects total_steps={said}, but the trainer will take {steps}: "
                     f"{epochs} epochs of {batches} batches",
                     stacklevel=2,
                 )
@@ -82,7 +83,7 @@ class MentorCallback(Callback):  # type: ignore[misc]
             ]
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
-        """Let the optimisers be as they were."""
+        """Restore the optimisers."""
         for following in self._following:
             following.remove()
         self._following = []
@@ -95,13 +96,13 @@ class MentorCallback(Callback):  # type: ignore[misc]
         batch: Any,  # noqa: ARG002
         batch_idx: int,  # noqa: ARG002
     ) -> None:
-        """Log the figures as often as the trainer logs."""
+        """Log the metrics as often as the trainer logs."""
         self._batches += 1
         every = trainer.log_every_n_steps
         if every and self._batches % every == 0:
             criterion = self._find(pl_module)
-            figures = {f"{self.prefix}{name}": it for name, it in criterion.metrics().items()}
-            pl_module.log_dict(figures, batch_size=1)
+            metrics = {f"{self.prefix}{name}": it for name, it in criterion.metrics().items()}
+            pl_module.log_dict(metrics, batch_size=1)
 
     @staticmethod
     def _find(module: LightningModule) -> MentorLoss:

@@ -1,4 +1,4 @@
-"""scikit-learn: a neural classifier that expects some of `y` to be wrong."""
+"""scikit-learn: a neural classifier for data in which some of `y` is wrong."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ _ORDER, _START, _DROPOUT = 1, 2, 3  # streams of randomness
 
 
 class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A network trained with `MentorLoss`: fit, predict, and ask which labels look wrong.
+    """A network trained with `MentorLoss`, which also says which labels look wrong.
 
-    By default a multi-layer perceptron on standardised columns, which suits tables. With
-    `mentor="uniform"` and `burn_in=0` it is the same network trained plainly.
+    By default it is a multi-layer perceptron on standardised columns, which suits tables. With
+    `mentor="uniform"` and `burn_in=0` the same network is trained with plain cross-entropy.
 
     Args:
-        module: what makes the network, a function of (inputs, classes); None for the perceptron.
-            `X` reaches it as float32, not standardised.
+        module: a function (inputs, classes) that returns the network; None for the perceptron.
+            The network gets `X` as float32, not standardised.
         mentor: as for `MentorLoss`.
         epochs: how often each sample is seen.
-        batch_size: samples a step.
-        learning_rate: the highest of AdamW; it rises for a tenth of the steps and falls along a
-            cosine.
-        weight_decay: of AdamW, scaled by mean(v).
-        hidden: units of each hidden layer of the perceptron.
-        burn_in: share of training before the mentor is listened to; less than `MentorLoss` has, as
-            a perceptron soon knows a small table by heart.
-        by_class: whether each sample is compared with its own class; for rare classes.
-        random_state: a whole number, or None for another result each time.
-        device: where to train.
+        batch_size: the number of samples in a step.
+        learning_rate: the highest learning rate of AdamW; it rises during a tenth of the steps and
+            then falls along a cosine.
+        weight_decay: the weight decay of AdamW; it is multiplied by mean(v).
+        hidden: the number of units of each hidden layer of the perceptron.
+        burn_in: the share of training before the mentor's weights are used. It is smaller than
+            that of `MentorLoss`, because a perceptron soon memorises a small table.
+        by_class: whether each sample is compared with its own class only; for rare classes.
+        random_state: a whole number, or None for a different result each time.
+        device: the device to train on.
 
     Attributes:
         classes_: the labels that were seen.
         module_: the trained network.
-        label_issues_: which samples of the training set look mislabelled, `(N,)`, boolean.
-        label_weights_: v of every sample when it was last trained on, `(N,)`, low = suspect.
+        label_issues_: whether each training label looks wrong, `(N,)`, boolean.
+        label_weights_: the last weight v of each training sample, `(N,)`; low is suspect.
         noise_estimate_: see `MentorLoss.noise_estimate`.
-        n_iter_: epochs taken.
+        n_iter_: the number of epochs.
 
     >>> X = np.repeat([[0.0], [1.0]], 20, axis=0)
     >>> y = np.repeat(["no", "yes"], 20)
@@ -92,9 +92,9 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Args:
             X: the samples, `(N, F)`.
             y: their given labels, `(N,)`.
-            clean_index: samples whose label is known to be right, as row numbers or as a boolean
-                column `(N,)`; a mentor is learned from them. In a search over folds only the
-                column follows its rows.
+            clean_index: the samples whose label is known to be correct, as row numbers or as a
+                boolean column `(N,)`; a mentor is learned from them. In cross-validation use the
+                column, which is split together with the rows.
         """
         self._check_settings()
         X, y = validate_data(self, X, y, dtype=np.float32, ensure_min_samples=2)
@@ -150,7 +150,7 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @torch.no_grad()
     def predict_proba(self, X: Any) -> NDArray[np.float32]:
-        """The probability of every class, `(N, K)`, in the order of `classes_`."""
+        """Return the probability of every class, `(N, K)`, in the order of `classes_`."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float32, reset=False)
         parts = self._standardised(X).split(4096)
@@ -158,7 +158,7 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found.cpu().numpy()
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of every sample, `(N,)`."""
+        """Return the most probable class of every sample, `(N,)`."""
         best = self.predict_proba(X).argmax(1)
         return self.classes_[best]
 
@@ -184,7 +184,7 @@ class MentorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise MentorNetError(f"{name} must be ≥ 1, got {getattr(self, name)}")
         if isinstance(self.module, nn.Module):
             raise MentorNetError(
-                "module must be a function of (inputs, classes) that makes a network, got "
+                "module must be a function of (inputs, classes) that returns a network, got "
                 f"{type(self.module).__name__}; for example lambda inputs, classes: …"
             )
         if not self.learning_rate > 0:
@@ -198,7 +198,7 @@ def _batches(count: int, batches: int, epochs: int, seed: int, device: str) -> I
 
 
 def _rows(clean_index: Any, count: int) -> Any:
-    """Row numbers, from those or from a boolean column `(N,)`."""
+    """Return row numbers, from row numbers or from a boolean column `(N,)`."""
     if clean_index is None:
         return None
     column = np.asarray(clean_index)

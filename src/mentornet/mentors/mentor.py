@@ -112,6 +112,16 @@ class Mentor(nn.Module, ABC):
             weight = sample_weights(weight, draws, drop_rate=drop_rate, burn_in=burn_in)
         return weight.to(features.loss.dtype)
 
+    def weight(self, features: MentorFeatures) -> Tensor:
+        """The weights v `(B,)`, from the newest losses that it reads, as `Curriculum.weight`."""
+        weight: Tensor = self(features.newest(self.config.history))
+        return weight
+
+    @property
+    def min_history(self) -> int:
+        """T, how many steps of loss it reads."""
+        return self.config.history
+
     @torch.no_grad()
     def weigh(self, features: MentorFeatures) -> Tensor:
         """The weights v `(B,)` without gradient, or an error that names what cannot be."""

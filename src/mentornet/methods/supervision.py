@@ -86,10 +86,12 @@ class Supervision:
 
     Attributes:
         weighs: whether weight decay follows the weights, θ₀ · mean(v).
+        reads_wrong: whether the evidence should hold the loss on a class that is not predicted.
         known: what verdicts say, where the student is taught that.
     """
 
     weighs: bool = False
+    reads_wrong: bool = False
     known: VerdictLookup | None = None
 
     def begin_epoch(self, epoch: int) -> None:
@@ -105,15 +107,15 @@ class Supervision:
         """ℓ of each sample on `label`, `(B,)`, with gradient."""
         return nn.functional.nll_loss(said.log_p, label, reduction="none")
 
-    def wrong_losses(self, said: Outputs, predicted: Tensor, first: int) -> Tensor | None:
-        """The loss on a class that is not predicted, `(B,)`, for a method that reads it.
+    def wrong_losses(self, said: Outputs, predicted: Tensor, first: int) -> Tensor:
+        """The loss on a class that is not predicted, `(B,)`, where `reads_wrong` is true.
 
         Args:
             said: what the student says.
             predicted: the most probable class, `(B,)`.
             first: the place of our first sample in the batch of all processes.
         """
-        return None
+        raise NotImplementedError
 
     def weights(self, evidence: Evidence, learning_rate: float) -> Tensor | None:
         """The weights v of the batch of all processes, no gradient; None for the plain mean."""

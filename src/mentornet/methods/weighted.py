@@ -34,12 +34,10 @@ class Weighted(Supervision):
 
     def __init__(self, engine: Weighting, task: Task, *, pace: float = 1.0) -> None:
         self.engine, self.pace = engine.to(task.device), pace
-        self.known = engine.known
+        self.known, self.reads_wrong = engine.known, engine.noise is not None
 
-    def wrong_losses(self, said: Outputs, predicted: Tensor, first: int) -> Tensor | None:
+    def wrong_losses(self, said: Outputs, predicted: Tensor, first: int) -> Tensor:
         engine = self.engine
-        if engine.noise is None:
-            return None
         return loss_on_another_class(
             said.log_p.detach(), predicted, seed=engine.seed, step=engine.step, first=first
         )

@@ -1,19 +1,20 @@
 """What is remembered of every sample, in memory and on disk."""
 
-from mentornet.records.margins import MOST, firmness, log_odds, margins_of, weighed_mean
-from mentornet.records.records import Records, Steady, check_records, late_support
-from mentornet.records.table import read_records, write_records
+from mentornet.records.columns import columns_of
+from mentornet.records.margins import MAX_MARGIN, firmness, log_odds, margins_of, mean_margin
+from mentornet.records.records import Records, Steady
+from mentornet.records.table import read_losses, read_records, write_records
 
 __all__ = [
-    "MOST",
+    "MAX_MARGIN",
     "Records",
     "Steady",
-    "check_records",
+    "columns_of",
     "firmness",
-    "late_support",
     "log_odds",
     "margins_of",
+    "mean_margin",
+    "read_losses",
     "read_records",
-    "weighed_mean",
     "write_records",
 ]

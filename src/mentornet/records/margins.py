@@ -1,4 +1,4 @@
-"""Margins: by how much a label leads the others, and how much that counts.
+"""Margins: how far the given label is ahead of the other classes, and how much that counts.
 
 Shapes: B samples, K classes.
 """
@@ -10,29 +10,34 @@ import math
 import torch
 from torch import Tensor
 
-__all__ = ["MOST", "firmness", "log_odds", "margins_of", "weighed_mean"]
+__all__ = ["MAX_MARGIN", "firmness", "log_odds", "margins_of", "mean_margin"]
 
-MOST = 4.0
-"""Margins above this count as this: how well a label is known by heart says no more."""
+MAX_MARGIN = 4.0
+"""Larger margins count as this one: they only say how well a label was memorised."""
 
-_PRIOR = 10  # samples, before any is seen
-_LEAST = 1e-20  # so that a sample that was seen has a margin
+_PRIOR = 10  # samples that are assumed before any is seen
+_LEAST = 1e-20  # weight, so that every sample that was seen has a margin
 
 
 def log_odds(loss: Tensor) -> Tensor:
-    """Log p/(1 − p) of the given label, from ℓ = −log p, at most `MOST`; NaN where ℓ is.
+    """Return log p/(1 − p) of the given label from its loss ℓ = −log p, at most `MAX_MARGIN`.
 
-    It is the margin over all other classes together, where only losses are known.
+    This is the margin over all other classes together, for use if only losses are known. It is NaN
+    where the loss is.
 
     >>> log_odds(torch.tensor([2.0, 1.0]).log()).tolist()
     [0.0, 4.0]
     """
-    loss = loss.clamp(min=math.log1p(math.exp(-MOST)))  # the loss whose odds are MOST
-    return (-loss - (-torch.expm1(-loss)).log()).clamp(max=MOST)
+    loss = loss.clamp(min=math.log1p(math.exp(-MAX_MARGIN)))  # its log-odds are MAX_MARGIN
+    return (-loss - (-torch.expm1(-loss)).log()).clamp(max=MAX_MARGIN)
 
 
 def margins_of(logits: Tensor, label: Tensor) -> Tensor:
-    """z_y − max z_j over j ≠ y: by how much the given label leads, `(B,)`, from `(B, K)`.
+    """Return the margins z_y − max z_j over j ≠ y of the given labels y, `(B,)`.
+
+    Args:
+        logits: z, `(B, K)`.
+        label: y, `(B,)`.
 
     >>> margins_of(torch.tensor([[3.0, 1.0, 2.0], [0.0, 5.0, 1.0]]), torch.tensor([0, 2])).tolist()
     [1.0, -4.0]
@@ -42,30 +47,31 @@ def margins_of(logits: Tensor, label: Tensor) -> Tensor:
     return logits.gather(1, given)[:, 0] - others
 
 
-def weighed_mean(total: Tensor, weight: Tensor) -> Tensor:
-    """Σ w m / Σ w from the two sums; NaN where nothing was seen.
+def mean_margin(total: Tensor, weight: Tensor) -> Tensor:
+    """Return Σ w m / Σ w from the two sums; NaN where nothing was seen.
 
-    >>> weighed_mean(torch.tensor([3.0, 0.0]), torch.tensor([2.0, 0.0]))
+    >>> mean_margin(torch.tensor([3.0, 0.0]), torch.tensor([2.0, 0.0]))
     tensor([1.5000,    nan])
     """
     return torch.where(weight > 0, total / weight, torch.nan)
 
 
 def firmness(same: Tensor, met: Tensor, against_same: Tensor, against: Tensor) -> Tensor:
-    """c⁶ d, by which a margin counts: how firmly the student holds its opinions at that time.
+    """Return c⁶ d, the weight of a margin: how firmly the student holds its opinions at that time.
 
-    c is the share of predictions that are what they were when the sample was last seen; d the same
-    of those that are against the given label. While the student learns, c rises, and later margins
-    say more. When it begins to learn wrong labels by heart, what is against them gives way, so d
-    falls, and they say less.
+    c is the share of predictions that are the same as when the sample was last seen; d is that
+    share among the predictions that differ from the given label. While the student learns, c rises,
+    so later margins count more. When it begins to memorise wrong labels, it gives up predictions
+    that differ from them, so d falls, and later margins count less.
 
     Args:
-        same: how many predictions are as before.
-        met: of how many.
-        against_same: how many that are against the given label are as before.
-        against: of how many; where these are few, d is drawn towards c.
+        same: the number of predictions that are the same as before.
+        met: the number of predictions that have one before.
+        against_same: the number of predictions that differ from the given label and are the same
+            as before.
+        against: the number that differ from the given label. If there are few, d is near c.
 
-    >>> firmness(*torch.tensor([90.0, 90.0, 0.0, 0.0]))  # c = d = 0.9: at first ten count as no
+    >>> firmness(*torch.tensor([90.0, 90.0, 0.0, 0.0]))  # all 90 are the same
     tensor(0.4783)
     """
     constant = same / (met + _PRIOR)

@@ -1,44 +1,47 @@
-"""What a run remembers of every sample: its losses, its weight, what was predicted.
+"""What a run remembers of every sample: its loss, its weight and what was predicted.
 
-At most 64 bytes a sample are held in memory; the loss of every epoch goes to disk as the epoch
-ends. Shapes: N samples.
+A sample takes at most 64 bytes of memory. Its loss in every epoch is written to disk when the epoch
+ends. Shapes: B samples of a batch, N samples of the dataset.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from mentornet.errors import MentorNetError
 from mentornet.files import write_bytes
-from mentornet.records.margins import MOST, firmness, log_odds, weighed_mean
+from mentornet.records.margins import MAX_MARGIN, firmness, log_odds
 
-__all__ = ["Records", "Steady", "check_records", "late_support", "losses_file"]
+__all__ = ["Records", "Steady", "late_share", "losses_file"]
 
-_LATE = 0.2  # the weight of the last prediction among all
-_STEADY = 0.9  # the share of late predictions that must be the same
-_MOST_LOOKS = 2**15 - 1  # that are counted
-_OVER = 1000  # samples, about, that the firmness of opinions is measured on
+_LATE = 0.2  # weight of the last prediction in the moving average over all predictions
+_STEADY = 0.9  # share of a sample's late predictions that must be the same class
+_MOST_SEEN = 2**15 - 1  # how often a sample can be counted as seen
+_OVER = 1000  # about how many recent samples the student's firmness is measured on
 
 
-def late_support(support: Tensor, seen: Tensor) -> Tensor:
-    """The share of late predictions that agree with the suggested label, in [0, 1]."""
+def late_share(support: Tensor, seen: Tensor) -> Tensor:
+    """Return the share of late predictions that agree with a class, in [0, 1].
+
+    Args:
+        support: the moving average of the predictions of that class, which starts at 0.
+        seen: how many predictions it averages.
+    """
     begun = 1 - (1 - _LATE) ** seen.float()
     return (support.float() / begun.clamp(min=_LATE)).clamp(max=1)
 
 
 @dataclass(frozen=True)
 class Steady:
-    """The samples on which the student is of one mind.
+    """The samples for which the student has settled on one class.
 
     Attributes:
-        count: how many they are.
-        share: of all samples that were seen.
-        against: the share of them whose given label it holds wrong.
+        count: the number of these samples.
+        share: their share of all samples that were seen.
+        against: the share of them for which that class is not the given label.
     """
 
     count: int
@@ -47,31 +50,32 @@ class Steady:
 
 
 class Records(nn.Module):
-    """The running figures of N samples, each updated whenever the sample is trained on.
+    """Running statistics of N samples, updated whenever a sample is trained on.
 
     Args:
         count: N.
-        device: where they are kept.
-        labels: whether to keep the given labels too, for somebody who has them nowhere else.
-        classes: K, if it is known; fewer classes take fewer bytes.
+        device: where the statistics are kept.
+        labels: whether to keep the given labels too, if they are kept nowhere else.
+        classes: K, if it is known; few classes need fewer bytes.
 
     Attributes:
-        loss: ℓ when it was last seen, float32, NaN before.
-        weight: v when it was last seen.
-        weight_sum: Σ v over the epochs so far.
-        given_label: as it was last said to be, −1 before; where `labels` are kept.
-        margin_sum: Σ w m over all the times that it was seen, m being the margin of the given
-            label, at most `MOST`, and w how firm the student was (`firmness`); what was no number
-            is left out.
+        loss: the last loss of each sample, float32; NaN until it is seen.
+        weight: its last weight v.
+        weight_sum: Σ v over the times that it was seen.
+        given_label: its last given label, −1 until it is seen; only kept with `labels`.
+        margin_sum: Σ w m over the times that it was seen. m is the margin of the given label, at
+            most `MAX_MARGIN`, and w says how firm the student was (`firmness`). Margins that are
+            not finite do not count.
         margin_weight: Σ w.
-        seen: how often that was.
-        predicted_label: by the student, when it was last seen; −1 before.
-        votes: the two classes that it has predicted most often of late, `(N, 2)`; −1 before.
-        support: the share of late predictions of each, `(N, 2)`, times 1 − (1 − a)ⁿ as for any
-            moving average that starts at 0 (`late_support` undoes that).
-        learned_epoch: the first epoch, from 1, that predicted the given label; 0: never.
-        forgotten: how often the prediction was the given label in one epoch and not in the next.
-        opinions: what `firmness` takes, `(4,)`, older samples fading.
+        seen: how many times it was seen with a finite loss and margin.
+        predicted_label: the student's last prediction, −1 until there is one.
+        votes: the two classes that were predicted most often of late, `(N, 2)`, −1 for none.
+        support: the moving average of the predictions of each of the two, `(N, 2)`; it starts at 0
+            (`late_share` corrects for that).
+        learned_epoch: the first epoch, from 1, that predicted the given label; 0 if none did.
+        forgotten: how often one epoch predicted the given label and the next did not.
+        fits: whether the last prediction was the given label.
+        opinions: the four counts that `firmness` takes, `(4,)`, in which older samples fade.
     """
 
     loss: Tensor
@@ -119,7 +123,7 @@ class Records(nn.Module):
 
     @property
     def bytes_per_sample(self) -> float:
-        """What a sample costs in memory."""
+        """The number of bytes that a sample takes in memory."""
         count = len(self.loss)
         parts = (part for part in self.state_dict().values() if len(part) == count)
         return sum(part.numel() * part.element_size() for part in parts) / count
@@ -135,22 +139,29 @@ class Records(nn.Module):
         epoch: int | Tensor,
         margins: Tensor | None = None,
     ) -> None:
-        """Take in one batch of that epoch (from 0); all else of shape `(B,)`.
+        """Add one batch.
 
-        Without margins, the log-odds stand for them.
+        Args:
+            index: the numbers of the samples, `(B,)`.
+            losses: their losses, `(B,)`.
+            weights: their weights v, `(B,)`; None if all are 1.
+            predicted_label: what the student predicts, `(B,)`; −1 for nothing.
+            given_label: their given labels, `(B,)`.
+            epoch: the number of the epoch, from 0.
+            margins: the margins of the given labels, `(B,)`; by default their log-odds.
         """
         losses = losses.detach().float()
         self._put("loss", index, losses)
         if margins is None:
             margins = log_odds(losses)
-        margins = margins.detach().float().clamp(max=MOST)
+        margins = margins.detach().float().clamp(max=MAX_MARGIN)
         known = losses.isfinite() & margins.isfinite()
         weight = self._firmness(index, predicted_label, given_label) * known
         self._put(
             "margin_sum", index, self.margin_sum[index] + weight * margins.nan_to_num(0, 0, 0)
         )
         self._put("margin_weight", index, self.margin_weight[index] + weight)
-        self._put("seen", index, (self.seen[index].int() + known).clamp(max=_MOST_LOOKS))
+        self._put("seen", index, (self.seen[index].int() + known).clamp(max=_MOST_SEEN))
         if "given_label" in self._buffers:
             self._put("given_label", index, given_label)
         weights = torch.ones_like(losses) if weights is None else weights
@@ -165,20 +176,20 @@ class Records(nn.Module):
         self._vote(index, predicted_label)
 
     def _firmness(self, index: Tensor, predicted: Tensor, given: Tensor) -> Tensor:
-        """By how much the margins of this batch count, a scalar; it counts the batch in."""
+        """Count the batch, and return how much its margins weigh, a scalar."""
         before = self.predicted_label[index]
         met = (before >= 0) & (predicted >= 0)
         same, against = met & (before == predicted), met & (predicted != given)
-        now = torch.stack([part.sum() for part in (same, met, same & against, against)]).float()
+        now = torch.stack([same.sum(), met.sum(), (same & against).sum(), against.sum()]).float()
         opinions = self.opinions.float() * (_OVER / (_OVER + len(index))) + now
         self.opinions = opinions.to(self.opinions.dtype)
         return firmness(*opinions)
 
     def _vote(self, index: Tensor, predicted: Tensor) -> None:
-        """S ← (1 − a) s for both classes that are remembered, and a more for the one predicted.
+        """Update the moving averages: s ← (1 − a) s + a [the class was predicted], a = 0.2.
 
-        A third class takes the place of the second once that has faded below a. So the first is
-        the class predicted most often of late, some 1/a times, and s its share.
+        Two classes are remembered. A third one replaces the second once that has faded below a. So
+        the first is the class that was predicted most often in about the last 1/a predictions.
         """
         votes, support = self.votes[index], self.support[index].float()
         support = support * (1 - _LATE)
@@ -196,57 +207,28 @@ class Records(nn.Module):
         self._put("support", index, torch.where(turned[:, None], support.flip(1), support))
 
     def _put(self, name: str, index: Tensor, values: Tensor) -> None:
-        """Write into a buffer, whatever somebody has cast it to."""
+        """Write into a buffer, in the dtype that it was cast to."""
         buffer = getattr(self, name)
         buffer[index] = values.to(buffer.dtype)
 
-    @property
-    def mean_weight(self) -> Tensor:
-        """The mean of v over the times that a sample was seen, `(N,)`; 0 where it was not."""
-        return self.weight_sum / self.seen.clamp(min=1)
-
-    @property
-    def margin(self) -> Tensor:
-        """The margin of the given label all through training, `(N,)`; NaN where it was not seen."""
-        return weighed_mean(self.margin_sum, self.margin_weight)
-
-    @property
-    def suggested_label(self) -> Tensor:
-        """The class predicted most often of late, `(N,)`; −1 where nothing was."""
-        return self.votes[:, 0]
-
-    @property
-    def suggested_share(self) -> Tensor:
-        """The share of late predictions that say so, `(N,)`."""
-        return late_support(self.support[:, 0], self.seen)
-
     def steady(self) -> Steady:
-        """Of how many samples nine tenths of the late predictions are the same, and for what.
+        """Find the samples of whose late predictions at least nine tenths are one class.
 
-        Late are about five, so what was seen less often does not count. The given labels are
-        needed (`labels`).
+        The late predictions are about the last five, so samples that were seen less often do not
+        count. The records must keep the given labels (`labels`).
         """
         known = (self.seen > 0) & (self.votes[:, 0] >= 0)
-        steady = known & (self.seen >= 1 / _LATE) & (self.suggested_share >= _STEADY)
+        share = late_share(self.support[:, 0], self.seen)
+        steady = known & (self.seen >= 1 / _LATE) & (share >= _STEADY)
         against = steady & (self.votes[:, 0] != self.given_label)
         seen, count, wrong = torch.stack([known.sum(), steady.sum(), against.sum()]).tolist()
         return Steady(count, count / max(seen, 1), wrong / max(count, 1))
 
     def save_losses(self, folder: Path, epoch: int) -> None:
-        """Keep the losses of the epoch that has ended."""
+        """Write the losses of the epoch that has ended (from 0) into the folder."""
         write_bytes(losses_file(folder, epoch), self.loss.cpu().numpy().tobytes())
 
 
-def check_records(state: Mapping[str, Tensor]) -> None:
-    """Raise if this is what a version with other records has saved."""
-    missing = Records(1).state_dict().keys() - state.keys()
-    if missing:
-        raise MentorNetError(
-            f"the run was begun by an earlier version, which kept no {sorted(missing)[0]} of its "
-            "samples; start it again"
-        )
-
-
 def losses_file(folder: Path, epoch: int) -> Path:
-    """Where the losses of an epoch, from 0, are kept."""
+    """Return the path of the file with the losses of an epoch (from 0)."""
     return folder / f"epoch-{epoch:04d}.f32"

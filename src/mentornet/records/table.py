@@ -1,24 +1,42 @@
-"""The records of a run as a table on disk.
+"""The records of a run on disk: a file of losses after every epoch, one table at the end.
 
 Shapes: N samples, E epochs.
 """
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from mentornet.errors import MentorNetError
 from mentornet.files import write_bytes
+from mentornet.records.columns import columns_of
 from mentornet.records.records import Records, losses_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_records", "write_records"]
+__all__ = ["read_losses", "read_records", "write_records"]
+
+
+def read_losses(trajectories: Path, count: int) -> NDArray[np.float32]:
+    """Read the losses that `Records.save_losses` has written so far, `(N, E)`.
+
+    Args:
+        trajectories: the folder of the files, one for each epoch.
+        count: N.
+    """
+    files = (losses_file(trajectories, epoch) for epoch in itertools.count())
+    found = list(itertools.takewhile(Path.is_file, files))
+    losses = np.empty((count, len(found)), np.float32)
+    for epoch, file in enumerate(found):
+        losses[:, epoch] = np.frombuffer(file.read_bytes(), np.float32, count)
+    return losses
 
 
 def write_records(
@@ -32,24 +50,29 @@ def write_records(
     sample_paths: tuple[str, ...] | None,
     index: Tensor | None = None,
 ) -> None:
-    """Put a table of all samples at `path`, as Parquet, in one move.
+    """Write a table of all samples to `path` as Parquet, in one move.
 
-    Columns: `index` (0, 1, … if it is not given), `path` where samples have one, `given_label`,
-    `true_label` where it is known, `loss` (the E losses), `mean_weight`, `last_weight`,
-    `learned_epoch` (from 1; 0: never), `forgotten`, `margin` (of the given label, counting by how
-    firm the student was), `predicted_label` (the last), `suggested_label` and `support` (of late).
+    Its columns are `index`, `path` if the samples have one, `given_label`, `true_label` if it is
+    known, `loss` (a list of E losses), and those of `columns_of`.
+
+    Args:
+        path: the file.
+        records: what was counted in training.
+        trajectories: the folder with the losses of every epoch.
+        epochs: E.
+        given_label: the labels that were trained on, `(N,)`.
+        true_label: the true labels, `(N,)`, if they are known.
+        sample_paths: the N names of the samples, if they have names.
+        index: the number of each sample, `(N,)`; by default 0, 1, ….
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     count = len(records.loss)
-    files = [losses_file(trajectories, epoch) for epoch in range(epochs)]
-    missing = [file.name for file in files if not file.is_file()]
-    if missing:
-        raise MentorNetError(f"{trajectories / missing[0]} is missing; the run cannot be recorded")
-    losses = np.empty((count, epochs), np.float32)
-    for epoch, file in enumerate(files):
-        losses[:, epoch] = np.frombuffer(file.read_bytes(), np.float32, count)
+    losses = read_losses(trajectories, count)[:, :epochs]
+    if losses.shape[1] < epochs:
+        missing = losses_file(trajectories, losses.shape[1])
+        raise MentorNetError(f"{missing} is missing, so the records cannot be written")
     columns: dict[str, Any] = {"index": np.arange(count) if index is None else index.numpy()}
     if sample_paths is not None:
         columns["path"] = list(sample_paths)
@@ -57,21 +80,15 @@ def write_records(
     if true_label is not None:
         columns["true_label"] = true_label.cpu().numpy()
     columns["loss"] = pa.FixedSizeListArray.from_arrays(pa.array(losses.ravel()), epochs)
-    columns["mean_weight"] = records.mean_weight.cpu().numpy()
-    columns["last_weight"] = records.weight.cpu().numpy()
-    columns["learned_epoch"] = records.learned_epoch.int().cpu().numpy()
-    columns["forgotten"] = records.forgotten.int().cpu().numpy()
-    columns["margin"] = records.margin.cpu().numpy()
-    columns["predicted_label"] = records.predicted_label.int().cpu().numpy()
-    columns["suggested_label"] = records.suggested_label.cpu().numpy()
-    columns["support"] = records.suggested_share.cpu().numpy()
+    for name, column in columns_of(records.state_dict()).items():
+        columns.setdefault(name, column)
     buffer = pa.BufferOutputStream()
     pq.write_table(pa.table(columns), buffer, compression="zstd")
     write_bytes(path, buffer.getvalue().to_pybytes())
 
 
 def read_records(path: Path) -> pd.DataFrame:
-    """The table that `write_records` has written."""
+    """Read the table that `write_records` has written."""
     import pandas as pd
     import pyarrow as pa
 
@@ -81,5 +98,5 @@ def read_records(path: Path) -> pd.DataFrame:
         raise MentorNetError(f"{path} is missing; has the run ended?") from None
     except (pa.ArrowException, OSError) as error:
         raise MentorNetError(
-            f"{path} is no table of records, or damaged: {f'{error}'.splitlines()[0]}"
+            f"{path} is not a table of records, or it is damaged: {f'{error}'.splitlines()[0]}"
         ) from None

@@ -79,7 +79,7 @@ def find_student(name: str) -> Callable[..., object]:
 
 
 def check_student(
-    student: nn.Module, shape: tuple[int, int, int], classes: int, batch_size: int = 2
+    student: nn.Module, shape: tuple[int, ...], classes: int, batch_size: int = 2
 ) -> None:
     """Raise unless the student makes logits `(B, K)` of a batch of images of that shape.
 

@@ -1,8 +1,8 @@
-"""The only trainer, its checkpoints and the folder of a run."""
+"""The trainer, its checkpoints and the folder of a run."""
 
 from __future__ import annotations
 
-from mentornet.training.observer import Observer, StepFigures
+from mentornet.training.observer import Observer, StepMetrics
 from mentornet.training.prediction import load_student, predict
 from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run import train
@@ -14,7 +14,7 @@ __all__ = [
     "Observer",
     "Prepared",
     "RunFolder",
-    "StepFigures",
+    "StepMetrics",
     "Trainer",
     "load_student",
     "predict",

@@ -123,7 +123,7 @@ class InMemoryBatches(Batches):
     def __init__(self, images: Samples, settings: BatchSettings, *, padding: int | None) -> None:
         super().__init__(images, settings)
         self.padding, self.flip = padding, images.shape[0] == 3
-        self.pixels = images.pixels.to(self.device)
+        self.pixels = images.tensor.to(self.device)
 
     def _views(self, epoch: int, shares: Sequence[Share]) -> Iterator[list[Tensor]]:
         every = [generator(self.seed, stream, epoch) for stream in self.streams]
@@ -158,8 +158,8 @@ class StreamedBatches(Batches):
         self, images: Samples, settings: BatchSettings, *, augmented: bool, fetcher: Fetcher
     ) -> None:
         super().__init__(images, settings)
-        assert isinstance(images.source, Streamed)
-        self.source, self.augmented, self.fetcher = images.source, augmented, fetcher
+        assert isinstance(images.inputs, Streamed)
+        self.source, self.augmented, self.fetcher = images.inputs, augmented, fetcher
         self._fetch = fetcher.fetch
 
     def _views(self, epoch: int, shares: Sequence[Share]) -> Iterator[list[Tensor]]:

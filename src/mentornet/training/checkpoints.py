@@ -1,7 +1,7 @@
-"""Checkpoints: written whole, checked when read, the last two kept.
+"""Checkpoints: they are written whole and checked when read, and the last two are kept.
 
-The name of a checkpoint ends in the start of its SHA-256, so a damaged one is told from a good
-one, and the one before it is taken.
+The name of a checkpoint ends with the start of its SHA-256. If a checkpoint is damaged, this shows,
+and the one before it is used.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Checkpoints:
     """The checkpoints in a folder.
 
     Args:
-        folder: where they are.
+        folder: the folder; it need not exist.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def save(self, epoch: int, state: dict[str, Any]) -> Path:
-        """Write the state after `epoch` epochs, then drop all but the last two."""
+        """Write the state after `epoch` epochs, then delete all but the last two checkpoints."""
         buffer = io.BytesIO()
         torch.save(state, buffer)
         content = buffer.getvalue()
@@ -47,7 +47,7 @@ class Checkpoints:
         return path
 
     def paths(self) -> list[Path]:
-        """All checkpoints, oldest first."""
+        """Return the paths of all checkpoints, oldest first."""
         if not self.folder.is_dir():
             return []
         found = {
@@ -58,21 +58,21 @@ class Checkpoints:
         return sorted(found, key=lambda path: (found[path], path.stat().st_mtime))
 
     def peek(self) -> dict[str, Any] | None:
-        """The newest state that is whole, for somebody who only looks: nothing is moved."""
+        """Return the newest state that is whole, or None; damaged files stay where they are."""
         return next((state for _, state in self._newest_first() if state is not None), None)
 
     def load_last(self) -> tuple[dict[str, Any] | None, list[str]]:
-        """The newest state that is whole, or None; and a line on each one that is not."""
+        """Return the newest state that is whole, or None, and a line on each damaged checkpoint."""
         complaints: list[str] = []
         for path, state in self._newest_first():
             if state is not None:
                 return state, complaints
-            complaints.append(f"{path} is damaged; going on from the one before it")
+            complaints.append(f"{path} is damaged; the one before it is used")
             path.rename(path.with_name(f"damaged-{path.name}"))
         return None, complaints
 
     def _newest_first(self) -> Iterator[tuple[Path, dict[str, Any] | None]]:
-        """Each checkpoint with its state, None if it is damaged."""
+        """Yield each checkpoint with its state; None if it is damaged."""
         for path in reversed(self.paths()):
             content = path.read_bytes()
             whole = path.stem.endswith(hashlib.sha256(content).hexdigest()[:_DIGITS])

@@ -1,4 +1,4 @@
-"""How good a student is, on images that it has not been trained on."""
+"""Evaluate a student on images that it was not trained on."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from torch import Tensor, nn
 from mentornet.data import Samples
 from mentornet.training.batches import Batches
 
-__all__ = ["Judgement", "judge"]
+__all__ = ["Evaluation", "evaluate"]
 
 _MANY_CLASSES, _TOP = 50, 5
 
 
-class Judgement(NamedTuple):
-    """What a student gets right.
+class Evaluation(NamedTuple):
+    """How many images a student classifies correctly.
 
     Attributes:
-        accuracy: the share of images whose most probable class is right.
-        top5: the share whose right class is among the five most probable, where there are 50
-            classes or more; else None.
-        finite: whether all that it said were numbers.
+        accuracy: the share of images whose most probable class is correct.
+        top5: the share of images whose correct class is among the five most probable; None if
+            there are fewer than 50 classes.
+        finite: whether all of the student's outputs are finite numbers.
     """
 
     accuracy: float
@@ -30,36 +30,36 @@ class Judgement(NamedTuple):
     finite: bool
 
     def named(self, name: str) -> dict[str, float]:
-        """As columns of a table: `NAME_accuracy`, `NAME_accuracy_top5`."""
+        """Return the metrics by name: `NAME_accuracy`, and `NAME_accuracy_top5` if there is one."""
         columns = {f"{name}_accuracy": self.accuracy}
         return columns if self.top5 is None else {**columns, f"{name}_accuracy_top5": self.top5}
 
 
 @torch.no_grad()
-def judge(student: nn.Module, images: Samples, batches: Batches) -> Judgement:
-    """Judge by the true labels, where they are known; all processes together.
+def evaluate(student: nn.Module, images: Samples, batches: Batches) -> Evaluation:
+    """Evaluate the student, on all processes together.
 
     Args:
-        student: left in its evaluation mode.
-        images: to judge on.
-        batches: of the training images, which knows how a student sees images.
+        student: the network; it is left in evaluation mode.
+        images: what to evaluate on: their true labels if these are known, else the given ones.
+        batches: the batches of the training images, which know how to prepare images.
     """
     student.eval()
     label = images.given_label if images.true_label is None else images.true_label
     mine = batches.processes.share(len(images))
     label, done = label[mine].to(batches.device), 0
     counts = torch.zeros(3, dtype=torch.long, device=batches.device)
-    for seen in batches.judged(images.source[mine]):
+    for seen in batches.judged(images.inputs[mine]):
         logits = student(seen)
         counts += _counts(logits, label[done : done + len(seen)], len(images.classes))
         done += len(seen)
     right, among, odd = batches.processes.total(counts).tolist()
     top5 = among / len(images) if len(images.classes) >= _MANY_CLASSES else None
-    return Judgement(right / len(images), top5, odd == 0)
+    return Evaluation(right / len(images), top5, odd == 0)
 
 
 def _counts(logits: Tensor, label: Tensor, classes: int) -> Tensor:
-    """How many are right, right among the first five, and no numbers."""
+    """Count what is correct, correct among the top five, and not finite, `(3,)`."""
     right = (logits.argmax(1) == label).sum()
     among = right
     if classes >= _MANY_CLASSES:

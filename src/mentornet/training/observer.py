@@ -1,4 +1,4 @@
-"""Who is told what happens in a run."""
+"""Who is told about the progress of a run."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Observer", "StepFigures"]
+__all__ = ["Observer", "StepMetrics"]
 
 
 @dataclass(frozen=True)
-class StepFigures:
-    """Where the run is: steps done, of how many, and the figures of the last step."""
+class StepMetrics:
+    """The metrics of one step.
+
+    Attributes:
+        done: the number of steps so far.
+        total: the number of steps of the whole run.
+        loss: the loss of this step.
+        mean_weight: the mean weight v of this step.
+    """
 
     done: int
     total: int
@@ -20,13 +27,13 @@ class StepFigures:
 
 
 class Observer:
-    """Told what happens; this one does not care."""
+    """Receives what happens in a run. This one ignores it; override what you want to know."""
 
-    def step(self, figures: StepFigures) -> None:
-        """A few times a second."""
+    def step(self, metrics: StepMetrics) -> None:
+        """Called a few times a second, with the metrics of the last step."""
 
     def epoch(self, row: Mapping[str, Any]) -> None:
-        """After every epoch, with its line of `metrics.jsonl`."""
+        """Called after every epoch, with its line of `metrics.jsonl`."""
 
     def note(self, text: str) -> None:
-        """Something worth a line."""
+        """Called with a line that the user should read."""

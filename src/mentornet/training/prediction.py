@@ -1,4 +1,4 @@
-"""A trained student alone: what it says of images. No mentor is needed any more."""
+"""Predict with a trained student; no mentor is needed any more."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["load_student", "predict"]
 
 
 def load_student(run: RunFolder, *, best: bool = False) -> nn.Module:
-    """The student of a run, ready to predict: as it was at the end, or at its best epoch."""
+    """Load the student of a run: the last one, or the one of its best epoch."""
     if not run.config.is_file():
         raise MentorNetError(f"{run.path} is not a run: it has no {run.config.name}")
     about, chosen = run.about(), read_config(run.config).student
@@ -31,7 +31,7 @@ def load_student(run: RunFolder, *, best: bool = False) -> nn.Module:
     try:
         student.load_state_dict(weights)
     except RuntimeError as error:
-        raise MentorNetError(f"the weights in {run.path} are of another student: {error}") from None
+        raise MentorNetError(f"{run.path} has the weights of another student: {error}") from None
     return student.eval().requires_grad_(False)
 
 
@@ -39,12 +39,12 @@ def load_student(run: RunFolder, *, best: bool = False) -> nn.Module:
 def predict(
     student: nn.Module, pixels: Tensor | Streamed, *, fetcher: Fetcher | None = None
 ) -> Tensor:
-    """The probabilities of the classes, `(N, K)`.
+    """Return the probabilities of the classes, `(N, K)`.
 
     Args:
-        student: that was trained.
-        pixels: images `(N, C, H, W)`, uint8, or where to find them.
-        fetcher: who decodes them, where they are not in memory.
+        student: the trained network.
+        pixels: the images, uint8 `(N, C, H, W)`, or where they are streamed from.
+        fetcher: what decodes streamed images.
     """
     device = next(student.parameters()).device
     logits = [student(images).float() for images in eval_batches(pixels, device, fetcher)]

@@ -1,4 +1,4 @@
-"""What suits the data, where the user has not said: student, epochs, batch, rates."""
+"""Defaults that suit the data: student, epochs, batch size, learning rate and others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Recipe:
-    """A whole set of what a config may leave open."""
+    """A value for every setting that a config may leave open."""
 
     student: str
     epochs: int
@@ -29,27 +29,27 @@ class Recipe:
 TINY = Recipe(
     "small-cnn", epochs=50, batch_size=64, learning_rate=0.1, weight_decay=1e-4, padding=1
 )
-"""Some thousand small grey images, such as digits."""
+"""For some thousand small grey images, such as digits."""
 
 GREY = Recipe(
     "small-cnn", epochs=10, batch_size=128, learning_rate=0.1, weight_decay=2e-4, padding=2
 )
-"""Some ten thousand small grey images, such as Fashion-MNIST."""
+"""For ten thousand or more small grey images, such as Fashion-MNIST."""
 
 COLOUR = Recipe("fast", epochs=10, batch_size=128, learning_rate=0.2, weight_decay=5e-4, padding=2)
-"""Colour images, such as CIFAR. Small batches stay in the cache, which on a CPU decides; in so few
-epochs, windows cut from 2 pixels of padding do better than from the paper's 4."""
+"""For colour images, such as CIFAR. Small batches fit in the CPU's cache, so they are fast.
+In so few epochs, 2 pixels of padding work better than the paper's 4."""
 
 
 LARGE = Recipe(
     "inception-resnet-v2", epochs=30, batch_size=32, learning_rate=0.05, weight_decay=4e-5,
     padding=0,
 )  # fmt: skip
-"""Photographs that are streamed, such as ImageNet's (App. E); they are cut, not padded."""
+"""For streamed photographs, such as ImageNet (App. E); they are cropped, not padded."""
 
 
 def recipe_for(images: Samples) -> Recipe:
-    """The recipe for data of this kind and size."""
+    """Choose the recipe for images of this kind and number."""
     channels, _, width = images.shape
     if images.streamed:
         return LARGE
@@ -60,12 +60,12 @@ def recipe_for(images: Samples) -> Recipe:
 
 
 def resolve(config: TrainConfig, images: Samples, *, method: str) -> TrainConfig:
-    """The config with no gaps left but the student's own sizes.
+    """Fill in every setting that the config leaves open, except the sizes of the student.
 
     Args:
-        config: as the user gave it.
+        config: the user's config.
         images: the training images.
-        method: by name.
+        method: the name of the method.
     """
     recipe, optimiser = recipe_for(images), config.optimiser
     return replace(

@@ -1,4 +1,4 @@
-"""One training run from a config to its folder: the door of this room."""
+"""Train from a config to a finished run folder; this is the entry point of `training`."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def train(
     on_progress: Progress | None = None,
     splits: Splits | None = None,
 ) -> dict[str, Any]:
-    """Train a student on labels that cannot be trusted, and return the summary of the run.
+    """Train a student on labels that may be wrong, and return the summary of the run.
 
     Args:
-        config: what to train on what, and how; what it leaves open is chosen to suit the data.
-        out: the run's folder; None to write nothing.
-        resume: go on with the run in `out`, from its last checkpoint.
-        observer: told of steps, epochs and notes.
-        on_progress: told of files that are read or fetched.
-        splits: the data, where it is loaded already.
+        config: the data, the method and the settings; what is not set is chosen to suit the data.
+        out: the folder of the run; None to write nothing.
+        resume: continue the run in `out` from its last checkpoint.
+        observer: receives steps, epochs and notes.
+        on_progress: called while files are read or downloaded.
+        splits: the data, if it is loaded already.
     """
     processes = Processes.join()
     observer = observer if observer is not None and processes.first else Observer()
@@ -60,11 +60,11 @@ def _train(
     observer: Observer,
     prepare_it: Callable[[], Prepared],
 ) -> dict[str, Any]:
-    """The same, once the processes have met."""
+    """Train, after the processes have joined each other."""
     run = None if out is None else RunFolder(Path(out))
     begun = run is not None and run.config.exists()
     ours = begun and run is not None and job() is not None and run.about().get("job") == job()
-    resume = processes.agree(resume or ours)  # torchrun has started us anew: a process had failed
+    resume = processes.agree(resume or ours)  # torchrun restarts us after a failure
     if resume and not begun:
         raise MentorNetError(f"there is no run to resume in {out}")
     if run is not None and not resume and processes.first:
@@ -80,7 +80,7 @@ def _train(
         if run.summary.exists():
             if processes.first:
                 run.drop_trajectories()
-            observer.note(f"{run.path} has ended before; nothing was left to do")
+            observer.note(f"{run.path} has ended before; there is nothing left to do")
             return run.read_summary()
         machine = _machine_before(run, config.machine)
     else:
@@ -91,7 +91,7 @@ def _train(
         if processes.first:
             run.sweep()
             if not resume:
-                run.check_free()  # once more, now that nobody else can write here
+                run.check_free()  # again, now that nobody else can write here
                 run.start(prepared.config, prepared.train, prepared.digest, prepared.samples)
         processes.wait()
         if resume:
@@ -100,7 +100,7 @@ def _train(
 
 
 def _tell(prepared: Prepared, observer: Observer) -> None:
-    """What is worth knowing before the first step."""
+    """Tell the observer what the user should know before the first step."""
     for note in prepared.notes:
         observer.note(note)
     if prepared.noise_rate is not None:
@@ -115,7 +115,7 @@ def _train_without_folder(
 
 
 def _machine_before(run: RunFolder, asked: MachineConfig) -> MachineConfig:
-    """The machine's settings of a run that goes on; those that change no number may be new."""
+    """Return the machine settings of a resumed run; those that change no result may be new."""
     return replace(
         read_config(run.config).machine,
         checkpoint_seconds=asked.checkpoint_seconds,
@@ -124,11 +124,11 @@ def _machine_before(run: RunFolder, asked: MachineConfig) -> MachineConfig:
 
 
 def _check_parts(prepared: Prepared, processes: Processes) -> None:
-    """What several processes can share, and whether they share it."""
+    """Raise if the batches cannot be divided among the processes and parts."""
     parts = prepared.config.optimiser.accumulate or 1
     if not processes.alone and prepared.method.needs.one_process:
         raise MentorNetError(
-            f"{prepared.method.name} is for one process; start it without torchrun"
+            f"{prepared.method.name} runs in one process only; start it without torchrun"
         )
     if parts > 1 and prepared.method.needs.whole_batch:
         raise MentorNetError(
@@ -137,22 +137,22 @@ def _check_parts(prepared: Prepared, processes: Processes) -> None:
     size = _smallest_batch(prepared)
     if parts * processes.world > 1 and size < 2 * parts * processes.world:
         among = [f"shared by {processes.world} processes"] * (processes.world > 1)
-        among += [f"worked through in {parts} parts"] * (parts > 1)
+        among += [f"accumulated from {parts} parts"] * (parts > 1)
         raise MentorNetError(
-            f"batch-size is the whole batch, {' and '.join(among)}: it must be at least "
+            f"batch_size counts the whole batch, {' and '.join(among)}: it must be at least "
             f"{2 * parts * processes.world}, got batches of {size}"
         )
     processes.check_same(prepared.digest, "a config or data")
 
 
 def _smallest_batch(prepared: Prepared) -> int:
-    """How many samples a step has at least."""
+    """Return the number of samples in the smallest batch."""
     count = len(prepared.train)
     return count // steps_per_epoch(count, prepared.config.optimiser.batch_size or 1)
 
 
 def _machine(prepared: Prepared, processes: Processes, observer: Observer) -> MachineConfig:
-    """Alone, what is fastest here is tried; among many, nobody waits for trials."""
+    """Choose the machine settings; speed is only measured if there is one process."""
     return choose_machine(prepared, observer.note, tries=processes.alone)
 
 
@@ -161,14 +161,14 @@ def _on_machine(prepared: Prepared, machine: MachineConfig) -> Prepared:
 
 
 def _go_on(trainer: Trainer, run: RunFolder, observer: Observer) -> None:
-    """From the last checkpoint that can be read."""
+    """Continue from the last checkpoint that can be read."""
     before, now = run.about()["threads"], torch.get_num_threads()
     if before != now:
         observer.note(
-            f"this run was started on {before} threads and goes on with {now}: the same, but for "
-            "rounding"
+            f"this run was started on {before} threads and continues on {now}: results may differ "
+            "by rounding"
         )
-    for rank in range(trainer.processes.world):  # one at a time: damaged ones are moved away
+    for rank in range(trainer.processes.world):  # in turn: damaged ones are moved
         if rank == trainer.processes.rank:
             state, complaints = run.checkpoints.load_last()
         trainer.processes.wait()
@@ -181,4 +181,4 @@ def _go_on(trainer: Trainer, run: RunFolder, observer: Observer) -> None:
         trainer.load_state_dict(state)
     except MentorNetError as error:
         raise MentorNetError(f"{run.checkpoints.paths()[-1]}: {error}") from None
-    observer.note(f"going on after epoch {trainer.epochs_done} of {trainer.epochs}")
+    observer.note(f"continuing after epoch {trainer.epochs_done} of {trainer.epochs}")

@@ -1,4 +1,4 @@
-"""The folder of a run: what is in it, and who may write there."""
+"""The folder of a run: its files, and which process may write them."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ from mentornet.weighting import LearnedMentor
 
 __all__ = ["RunFolder"]
 
-_TEMPORARY = re.compile(  # what `files.write_bytes` has begun and a kill has left
+_LEARNED = "learned.json"  # beside a mentor: its number in the run, and when it was learned
+_TEMPORARY = re.compile(  # left by `files.write_bytes` if the process was killed
     r"\.(config\.toml|data\.json|labels\.npz|metrics\.jsonl|records\.parquet|summary\.json|"
     r"curves\.\w+|\w+\.safetensors|epoch-.*)\.[0-9a-f]{16}"
 )
 
 
 class RunFolder:
-    """Paths and files of one run.
+    """The paths and files of one run.
 
     Args:
-        path: the folder, there or not.
+        path: the folder; it need not exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -56,25 +57,24 @@ class RunFolder:
         self.checkpoints = Checkpoints(path / "checkpoints")
 
     def check_free(self) -> None:
-        """Raise unless a new run may be written here."""
+        """Raise if a new run cannot be written here."""
         for above in (self.path, *self.path.parents):
             if above.exists() and not above.is_dir():
-                raise MentorNetError(f"--out must be a folder, but {above} is a file")
+                raise MentorNetError(f"out must be a folder, but {above} is a file")
         if self.config.exists():
             raise MentorNetError(
-                f"{self.path} holds a run already; add --resume to go on with it, "
-                "or choose another --out"
+                f"{self.path} already has a run; set resume to continue it, or choose another out"
             )
         found = {entry.name for entry in self.path.iterdir()} if self.path.exists() else set()
-        ours = {LOCK, self.data.name, self.labels.name}  # of a run that was killed as it began
+        ours = {LOCK, self.data.name, self.labels.name}  # of a run that was killed at its start
         foreign = {name for name in found - ours if not _TEMPORARY.fullmatch(name)}
         if foreign:
             raise MentorNetError(
-                f"{self.path} is not empty (it holds {min(foreign)}); choose another --out"
+                f"{self.path} is not empty (it has {min(foreign)}); choose another out"
             )
 
     def sweep(self) -> None:
-        """Remove what a killed process had half written."""
+        """Remove the unfinished files of a process that was killed."""
         for folder in (self.path, self.best.parent, self.trajectories):
             if folder.is_dir():
                 for file in folder.iterdir():
@@ -84,13 +84,13 @@ class RunFolder:
     def start(
         self, config: TrainConfig, images: Samples, digest: str, samples: Tensor | None = None
     ) -> None:
-        """Write what is known before the first step; the config last, as it marks a run.
+        """Write what is known before the first step. The config is last, because it marks a run.
 
         Args:
-            config: of the run.
-            images: that are trained on.
-            digest: of all that it depends on.
-            samples: their numbers, where some were left out before.
+            config: the config of the run.
+            images: the training images.
+            digest: the digest of everything that the run depends on.
+            samples: the numbers of the images, if some were left out before.
         """
         channels, height, width = images.shape
         about = {
@@ -111,7 +111,7 @@ class RunFolder:
         write_config(self.config, config)
 
     def check_same(self, config: TrainConfig) -> None:
-        """Raise if the run in this folder was started with another config."""
+        """Raise if the run in this folder has another config."""
         stored = read_config(self.config)
         changed = differences(stored, replace(config, machine=stored.machine))
         for name in ("accelerator", "precision", "channels_last", "compile"):
@@ -120,16 +120,16 @@ class RunFolder:
                 changed.append(f"machine.{name} is {kept!r}, not {asked!r}")
         if changed:
             raise MentorNetError(
-                f"{self.path} is a run of another config: {'; '.join(changed)}; resume it with "
-                "its own settings, or choose another --out"
+                f"{self.path} is a run with another config: {'; '.join(changed)}; resume it with "
+                "its own settings, or choose another out"
             )
 
     def write_metrics(self, rows: list[dict[str, Any]]) -> None:
-        """One line of JSON an epoch."""
+        """Write the metrics, one line of JSON for each epoch."""
         write_text(self.metrics, "".join(json.dumps(row) + "\n" for row in rows))
 
     def read_metrics(self) -> list[dict[str, Any]]:
-        """The epochs so far."""
+        """Read the metrics of the epochs so far."""
         try:
             text = self.metrics.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -140,12 +140,12 @@ class RunFolder:
             raise MentorNetError(f"{self.metrics} is damaged: {error}") from None
 
     def write_weights(self, path: Path, weights: Mapping[str, Tensor]) -> None:
-        """A student's weights as safetensors."""
+        """Write a student's weights as safetensors."""
         apart = {name: part.detach().cpu().clone().contiguous() for name, part in weights.items()}
-        write_bytes(path, save(apart))  # safetensors wants no two names for one tensor
+        write_bytes(path, save(apart))  # safetensors allows one name for a tensor
 
     def read_weights(self, path: Path) -> dict[str, Tensor]:
-        """A student's weights."""
+        """Read a student's weights."""
         try:
             return load(path.read_bytes())
         except FileNotFoundError:
@@ -154,25 +154,33 @@ class RunFolder:
             raise MentorNetError(f"{path} cannot be read ({error}); was it cut short?") from None
 
     def write_mentors(self, learned: Mapping[str, LearnedMentor]) -> None:
-        """Every mentor learned so far, in a folder named after when."""
-        for name, found in learned.items():
-            if not (self.mentors / name / "config.json").exists():
-                found.mentor.save_pretrained(self.mentors / name)
+        """Write every mentor learned so far into its folder, and beside it when it was learned."""
+        for number, (name, found) in enumerate(learned.items(), 1):
+            when = self.mentors / name / _LEARNED
+            if not when.exists():
+                found.mentor.save_pretrained(when.parent)
+                write_json(when, {"number": number, "progress": found.progress})
+
+    def learned_mentors(self) -> list[tuple[Path, int]]:
+        """Return the folder of every mentor in order, and the progress in percent at the time."""
+        found = {file.parent: read_json(file) for file in self.mentors.glob(f"*/{_LEARNED}")}
+        ordered = sorted(found, key=lambda folder: found[folder]["number"])
+        return [(folder, found[folder]["progress"]) for folder in ordered]
 
     def check_data(self, digest: str) -> None:
-        """Raise if the data is not what the run was started on."""
+        """Raise if the data has changed since the run was started."""
         if self.about()["digest"] != digest:
             raise MentorNetError(
                 f"the data has changed since {self.path} was started: images, labels, classes or "
-                "verified samples are not what they were; choose another --out"
+                "verified samples differ; choose another out"
             )
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
-        """What came of it."""
+        """Write the summary, which marks a run as finished."""
         write_json(self.summary, summary)
 
     def read_summary(self) -> dict[str, Any]:
-        """What came of it."""
+        """Read the summary of a finished run."""
         summary = read_json(self.summary)
         if "accuracy_last" not in summary:
             raise MentorNetError(f"{self.summary} is not the summary of a run; was it edited?")
@@ -180,22 +188,22 @@ class RunFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Inside, no other process may train in this folder."""
+        """Keep other processes from training in this folder meanwhile."""
         self.path.mkdir(parents=True, exist_ok=True)
         with alone(self.path, wait=False) as mine:
             if not mine:
-                raise MentorNetError(f"{self.path} is being written by another process")
+                raise MentorNetError(f"{self.path} is in use by another process")
             yield
 
     def drop_trajectories(self) -> None:
-        """The files that the records were made of."""
+        """Delete the files that the records were made of."""
         if self.trajectories.is_dir():
             for file in self.trajectories.iterdir():
                 file.unlink()
             self.trajectories.rmdir()
 
     def about(self) -> dict[str, Any]:
-        """What is known of the data: classes, channels, height, width, digest; and threads."""
+        """Read what is known of the data: classes, channels, height, width, digest; and threads."""
         about = read_json(self.data)
         needed = ("classes", "channels", "height", "width", "digest", "threads")
         missing = [key for key in needed if key not in about]

@@ -1,28 +1,19 @@
-"""The learning rate at every step, as a function of how much of the training is done."""
+"""The learning rate at every step, as a function of the progress."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from mentornet.config import OptimiserConfig
-from mentornet.names import pick
 
-__all__ = ["SCHEDULES", "learning_rate"]
-
-SCHEDULES: dict[str, Callable[[float], float]] = {
-    "cosine": lambda done: (1 + math.cos(math.pi * done)) / 2,
-    "linear": lambda done: 1 - done,
-    "constant": lambda done: 1.0,  # noqa: ARG005
-}
-"""How the rate falls after the warm-up, as a factor of the share that is done since."""
+__all__ = ["learning_rate"]
 
 
 def learning_rate(config: OptimiserConfig, step: int, total_steps: int) -> float:
-    """α_t of step t = 0 … total−1.
+    """Return the learning rate α_t of step t = 0 … total_steps − 1.
 
-    It rises in a straight line over the warm-up, its first step included, and then falls along
-    the schedule. `steps` divides by ten at each of the config's `drops`, shares of training.
+    The rate rises linearly during the warm-up and then falls along the schedule. The schedule
+    `steps` divides it by ten at each of the config's `drops`, which are shares of training.
 
     >>> config = OptimiserConfig(learning_rate=0.1, schedule="steps", warm_up=0, drops=(0.5,))
     >>> [round(learning_rate(config, step, 4), 3) for step in range(4)]
@@ -36,4 +27,5 @@ def learning_rate(config: OptimiserConfig, step: int, total_steps: int) -> float
         passed = sum(step >= round(share * total_steps) for share in config.drops)
         return config.learning_rate * 0.1**passed
     done = (step - warm) / max(1.0, total_steps - warm)
-    return config.learning_rate * pick(SCHEDULES, config.schedule, "schedule")(done)
+    falls = {"cosine": (1 + math.cos(math.pi * done)) / 2, "linear": 1 - done, "constant": 1.0}
+    return config.learning_rate * falls[config.schedule]

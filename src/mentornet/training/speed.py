@@ -1,8 +1,8 @@
-"""bf16, channels_last and compilation, switched on where they make this student faster here.
+"""Choose bf16, channels_last and compilation if they make the student faster on this machine.
 
-Not every machine that offers a number format can use it: some crash on it. So every way is
-tried for a few steps in a process of its own, which may die; the fastest is taken, and written
-into the run's config. A short run is not worth the trial and keeps plain float32.
+Some machines offer a number format and crash when it is used. So each combination is timed for a
+few steps in its own process, which may crash. The fastest one is used and written into the run's
+config. A short run is not worth the measurement and uses plain float32.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from mentornet.training.preparation import Prepared
 __all__ = ["Trial", "choose_machine", "images_per_second"]
 
 WORTH_A_TRIAL = 20 * 60.0
-"""Seconds that a run must be expected to take before ways to be faster are tried."""
+"""The expected duration of a run in seconds from which on speed is measured first."""
 
 MARGIN = 1.05
-"""By how much another way must beat plain float32 to be taken."""
+"""How much faster than plain float32 a combination must be to be used."""
 
-_ASSUMED = 700  # images per second of 3 × 32 × 32 that a small student trains at on two cores
+_ASSUMED = 700  # images of 3 × 32 × 32 that a small student trains on each second with two cores
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One way to run a student, and on what it is timed."""
+    """One way to run a student, and the batches that it is timed on."""
 
     student: str
     sizes: dict[str, Any]
@@ -51,12 +51,12 @@ class Trial:
 def choose_machine(
     prepared: Prepared, on_note: Callable[[str], None] | None = None, *, tries: bool = True
 ) -> MachineConfig:
-    """The machine settings with no `auto` left but the accelerator.
+    """Return the machine settings with every `auto` replaced, except that of the accelerator.
 
     Args:
         prepared: what will be trained.
-        on_note: told if that takes a while.
-        tries: whether anything may be tried at all.
+        on_note: called with a note before the measurement, which takes a while.
+        tries: whether speed may be measured at all.
     """
     asked = prepared.config.machine
     plain = replace(
@@ -68,7 +68,7 @@ def choose_machine(
     if asked == plain or not tries or not _long(prepared):
         return plain
     if on_note is not None:
-        on_note("this will take a while: trying what is fastest here")
+        on_note("this run will take long, so the fastest settings are measured first")
     speeds = {}
     for way in _ways(asked, plain):
         speed = images_per_second(_trial(prepared, way))
@@ -92,7 +92,7 @@ def _long(prepared: Prepared) -> bool:
 
 
 def _ways(asked: MachineConfig, plain: MachineConfig) -> list[MachineConfig]:
-    """Plain first, then what was left open: memory order, bf16, and each of these compiled."""
+    """List plain float32, then each setting that is `auto`, then all of these compiled."""
     ways = [plain]
     if asked.channels_last == "auto":
         ways.append(replace(plain, channels_last="off"))
@@ -116,7 +116,7 @@ def _trial(prepared: Prepared, way: MachineConfig) -> Trial:
 
 
 def images_per_second(trial: Trial, *, timeout: float = 180.0) -> float | None:
-    """What `trial` reaches in a process of its own; None if it dies, fails or takes too long."""
+    """Time `trial` in its own process; None if it crashes, fails or takes too long."""
     command = [sys.executable, "-m", "mentornet.training.speed_trial", json.dumps(asdict(trial))]
     command.append(str(torch.get_num_threads()))
     try:

@@ -1,4 +1,4 @@
-"""Times one way to run a student; started by `speed`, in a process of its own that may die."""
+"""Time one way to run a student. `speed` starts this in its own process, which may crash."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["time_trial"]
 
 
 def time_trial(trial: Trial) -> float:
-    """Samples per second over a few steps, after two to warm up."""
+    """Images per second over a few steps, after two steps of warm-up."""
     precision: Any = "bf16-mixed" if trial.precision == "bf16" else "32-true"
     fabric = Fabric(accelerator=trial.accelerator, devices=1, precision=precision)
     student: Any = make_student(

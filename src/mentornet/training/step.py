@@ -77,6 +77,7 @@ class TrainingStep:
         self.fabric, self.student, self.supervision = fabric, student, supervision
         self.processes, self.parts, self.looks_again = processes, parts, looks_again
         self.average, self.alone = average, processes.alone
+        self.beside = list(supervision.parameters())
 
     def take(self, batch: Batch, learning_rate: float) -> StepResult:
         """Losses, weights with the student fixed, and the gradients of their weighted mean."""
@@ -85,10 +86,11 @@ class TrainingStep:
         with torch.set_grad_enabled(not self.looks_again):
             said = self._look(batch.inputs)
         self.supervision.observe(said, batch)
-        losses = self._losses(said, batch.given_label, batch)
+        losses = self.supervision.losses(said, batch.given_label, batch)
         evidence = self._evidence(said, losses, batch)
         weights = self.supervision.weights(evidence, learning_rate)
-        loss, taught = self._descend(said, losses, self._own(weights, batch), batch)
+        own = weights if self.alone else self._own(weights, batch)
+        loss, taught = self._descend(said, losses, own, batch)
         return self._result(loss, evidence, weights, taught)
 
     def _take_in_parts(self, batch: Batch, learning_rate: float) -> StepResult:
@@ -100,17 +102,17 @@ class TrainingStep:
             with _unmoved(self.student, batch.inputs.device):
                 logits = [self._look(batch.inputs[part]).logits for part in parts]
                 said = Outputs(torch.cat(logits))
-                losses = self._losses(said, batch.given_label, batch)
+                losses = self.supervision.losses(said, batch.given_label, batch)
             evidence = self._evidence(said, losses, batch)
             weights = self.supervision.weights(evidence, learning_rate)
-        own = self._own(weights, batch)
+        own = weights if self.alone else self._own(weights, batch)
         total, every, each = torch.zeros((), device=batch.inputs.device), [], []
         for number, part in enumerate(parts, 1):
             rows = batch.rows(part)
             with self.fabric.no_backward_sync(self.student, enabled=number < self.parts):
                 said = self._look(rows.inputs)
                 self.supervision.observe(said, rows)
-                losses = self._losses(said, rows.given_label, rows)
+                losses = self.supervision.losses(said, rows.given_label, rows)
                 loss, taught = self._descend(said, losses, None if own is None else own[part], rows)
             total = total + loss
             every.append(said.logits.detach())
@@ -124,37 +126,31 @@ class TrainingStep:
         logits = self.student(inputs)
         return Outputs(logits) if logits.ndim == 2 else Outputs(logits[:, 0], logits)
 
-    def _losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
-        losses = self.supervision.losses(said, label, batch)
-        if losses.shape != label.shape:
-            raise MentorNetError(
-                f"the method must give one loss a sample, {tuple(label.shape)}, got a tensor of "
-                f"shape {tuple(losses.shape)}"
-            )
-        return losses
-
     @torch.no_grad()
     def _evidence(self, said: Outputs, losses: Tensor, batch: Batch) -> Evidence:
         """What is known of the samples of all processes, by one exchange."""
+        if losses.shape != batch.given_label.shape:
+            raise MentorNetError(
+                f"the method must give one loss a sample, {tuple(batch.given_label.shape)}, got a "
+                f"tensor of shape {tuple(losses.shape)}"
+            )
         logits, losses = said.logits.detach(), losses.detach()
         predicted = logits.argmax(1)
         margins = margins_of(logits, batch.given_label)
-        if self.alone:
-            wrong = self.supervision.wrong_losses(said, predicted, 0)
-            return Evidence(losses, batch.given_label, predicted, batch.index, wrong, margins)
-        whole, columns = batch.whole, [losses, predicted, margins]
-        mine = self.processes.share(len(whole.index))
-        wrong = self.supervision.wrong_losses(said, predicted, mine.start)
-        columns += [] if wrong is None else [wrong]
-        losses, predicted, margins, *others = self.processes.gather(columns, len(whole.index))
-        wrong = others[0] if others else None
-        return Evidence(losses, whole.given_label, predicted, whole.index, wrong, margins)
+        whole, columns = batch if self.alone else batch.whole, [losses, predicted, margins]
+        if self.supervision.reads_wrong:
+            first = 0 if self.alone else self.processes.share(len(whole.index)).start
+            columns.append(self.supervision.wrong_losses(said, predicted, first))
+        if not self.alone:
+            columns = self.processes.gather(columns, len(whole.index))
+        losses, predicted, margins, *wrong = columns
+        return Evidence(
+            losses, whole.given_label, predicted, whole.index, wrong[0] if wrong else None, margins
+        )
 
     def _own(self, weights: Tensor | None, batch: Batch) -> Tensor | None:
         """Of the weights of all processes, those of our samples."""
-        if weights is None or self.alone:
-            return weights
-        return weights[self.processes.share(len(batch.whole.index))]
+        return None if weights is None else weights[self.processes.share(len(batch.whole.index))]
 
     def _descend(
         self, said: Outputs, losses: Tensor, weights: Tensor | None, batch: Batch
@@ -163,7 +159,7 @@ class TrainingStep:
         known, label = self.supervision.known, batch.given_label
         if known is not None:
             label = known.correct(label, batch.index)
-            right = self._losses(said, label, batch)
+            right = self.supervision.losses(said, label, batch)
             losses = torch.where(label == batch.given_label, losses, right)
         seen = Seen(batch, said, label, losses, weights, self.student, self.average)
         taught = self.supervision.teach(seen)
@@ -173,7 +169,7 @@ class TrainingStep:
             student = student.module
         beside = getattr(student, "auxiliary_logits", None)
         if beside is not None:
-            each = self._losses(Outputs(beside), label, batch)
+            each = self.supervision.losses(Outputs(beside), label, batch)
             loss = loss + student.auxiliary_share * self._mean(each, taught.weights, batch)
         self.fabric.backward(loss)
         return loss.detach(), taught
@@ -184,18 +180,17 @@ class TrainingStep:
         Gradients are averaged over the processes, so each one's part counts as often as there are
         processes.
         """
-        count = len(batch.whole.index)
-        if len(losses) == count:
+        if self.alone and self.parts == 1:
             return losses.mean() if weights is None else weighted_mean(weights, losses)
         if weights is not None:
             losses = weights.detach() * losses
-        return losses.sum() * (self.processes.world / count)
+        return losses.sum() * (self.processes.world / len(batch.whole.index))
 
     def _result(
         self, loss: Tensor, evidence: Evidence, weights: Tensor | None, taught: Taught
     ) -> StepResult:
         """A verified sample that is taught another label has weight 1, but its given label none."""
-        for parameter in self.supervision.parameters():
+        for parameter in self.beside:
             if parameter.grad is not None and not self.alone:
                 parameter.grad = self.processes.total(parameter.grad) / self.processes.world
         trust, known = (

@@ -19,9 +19,8 @@ from mentornet.data import Batch, Samples
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 from mentornet.methods import Task
-from mentornet.metrics import auroc
 from mentornet.randomness import generator, seeded
-from mentornet.records import Records, check_records, write_records
+from mentornet.records import Records, write_records
 from mentornet.students import answering
 from mentornet.training.assembly import (
     compiled,
@@ -31,12 +30,13 @@ from mentornet.training.assembly import (
     make_sgd,
 )
 from mentornet.training.batches import eval_batches
-from mentornet.training.evaluation import Judgement, judge
-from mentornet.training.observer import Observer, StepFigures
+from mentornet.training.evaluation import Evaluation, evaluate
+from mentornet.training.metrics import Best, epoch_metrics, run_summary
+from mentornet.training.observer import Observer, StepMetrics
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.schedules import learning_rate
-from mentornet.training.step import StepResult, TrainingStep
+from mentornet.training.step import TrainingStep
 from mentornet.training.student_average import StudentAverage
 from mentornet.weighting import add_weight_decay
 
@@ -76,9 +76,6 @@ class Trainer:
         train = prepared.train
         self.batches = make_batches(prepared, device, self.processes)
         self.epochs, self.total_steps = _length(optimiser, self.batches.steps)
-        self.is_correct = (
-            None if train.true_label is None else train.given_label == train.true_label
-        )
         self.supervision = prepared.method.start(self._task(device))
         needs, parts = prepared.method.needs, optimiser.accumulate or 1
         smallest = len(train) // self.batches.steps // parts
@@ -96,7 +93,7 @@ class Trainer:
         self.steps_done = self.epochs_done = 0
         self.seconds = 0.0
         self.metrics: list[dict[str, Any]] = []
-        self.best_judged, self.best_accuracy, self.best_epoch = -1.0, 0.0, 0
+        self.best = Best()
         self.notes: list[str] = []
         self._best: dict[str, Tensor] = {}
         self._first_bad = torch.tensor(-1, device=device)
@@ -109,11 +106,12 @@ class Trainer:
             verdicts = verdicts.to(device)
         return Task(
             count=len(train), classes=len(train.classes), total_steps=self.total_steps,
-            seed=self.config.seed, device=device, verdicts=verdicts, is_correct=self.is_correct,
+            seed=self.config.seed, device=device, verdicts=verdicts,
+            is_correct=self.prepared.is_correct,
         )  # fmt: skip
 
     def _first_images(self, count: int) -> Tensor:
-        pixels = self.prepared.train.source[:count]
+        pixels = self.prepared.train.inputs[:count]
         return torch.cat(list(eval_batches(pixels, fetcher=self.batches.fetcher)))
 
     # The ladder.
@@ -139,8 +137,12 @@ class Trainer:
         rank = self.processes.rank
         stream = (_DROPOUT, epoch, rank) if rank else (_DROPOUT, epoch)
         with seeded(generator(self.config.seed, *stream).initial_seed()):
-            for batch in islice(self.batches.epoch(epoch), self.total_steps - self.steps_done):
-                self.step(batch, epoch)
+            try:
+                for batch in islice(self.batches.epoch(epoch), self.total_steps - self.steps_done):
+                    self.step(batch, epoch)
+            except MentorNetError:
+                self._check_finite()  # a mentor cannot be learned from losses that are not numbers
+                raise
         self.supervision.end_epoch(epoch)
         self._check_finite()
 
@@ -149,7 +151,8 @@ class Trainer:
         rate = learning_rate(self.config.optimiser, self.steps_done, self.total_steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        done = self._gradients(batch, rate)
+        self.optimiser.zero_grad()
+        done = self.stepper.take(batch, rate)
         if done.decays is not None:
             decay = self.config.optimiser.weight_decay or 0.0
             add_weight_decay(self.module.parameters(), decay, done.decays)
@@ -164,14 +167,6 @@ class Trainer:
         self.steps_done += 1
         self._watch(done.loss, done.trust)
 
-    def _gradients(self, batch: Batch, rate: float) -> StepResult:
-        self.optimiser.zero_grad()
-        try:
-            return self.stepper.take(batch, rate)
-        except MentorNetError:
-            self._check_finite()  # a mentor cannot be learned from losses that are not numbers
-            raise
-
     def _watch(self, loss: Tensor, weights: Tensor | None) -> None:
         """Remember the first step whose loss is no number; tell the observer now and then."""
         bad = (self._first_bad < 0) & ~loss.isfinite()
@@ -182,7 +177,7 @@ class Trainer:
             self._check_finite()
             mean_weight = 1.0 if weights is None else weights.mean().item()
             self.observer.step(
-                StepFigures(self.steps_done, self.total_steps, loss.item(), mean_weight)
+                StepMetrics(self.steps_done, self.total_steps, loss.item(), mean_weight)
             )
 
     def _check_finite(self) -> None:
@@ -193,15 +188,15 @@ class Trainer:
         good = f"the last good checkpoint is {paths[-1]}" if paths else "there is no checkpoint yet"
         raise DivergedError(
             f"the loss is not a number at step {step} of {self.total_steps}; {good}. "
-            f"Try a learning-rate below {self.config.optimiser.learning_rate:g}"
+            f"Try a learning_rate below {self.config.optimiser.learning_rate:g}"
         )
 
-    def evaluate(self, images: Samples) -> Judgement:
+    def evaluate(self, images: Samples) -> Evaluation:
         """How much of the images the student gets right."""
-        judgement = judge(self.student, images, self.batches)
-        if not judgement.finite:
+        found = evaluate(self.student, images, self.batches)
+        if not found.finite:
             self._give_up()
-        return judgement
+        return found
 
     def _check_student(self) -> None:
         """Stop if the last step has spoilt a student that nobody judges now."""
@@ -223,7 +218,12 @@ class Trainer:
         """
         started = time.perf_counter()
         self.epochs_done += 1
-        row = self._learned()
+        row: dict[str, Any] = {
+            "epoch": self.epochs_done,
+            "step": self.steps_done,
+            "learning_rate": self.optimiser.param_groups[0]["lr"],
+            **epoch_metrics(self.records, self.prepared, self.supervision),
+        }
         every = self.config.optimiser.evaluate_every
         if self.epochs_done % every == 0 or self.epochs_done == self.epochs:
             row |= self._judged()
@@ -244,31 +244,12 @@ class Trainer:
             self.run.write_metrics(self.metrics)
         return row
 
-    def _learned(self) -> dict[str, Any]:
-        """What the epoch itself has shown."""
-        records, seen = self.records, self.records.seen > 0  # all, unless the steps are few
-        row: dict[str, Any] = {
-            "epoch": self.epochs_done,
-            "step": self.steps_done,
-            "learning_rate": self.optimiser.param_groups[0]["lr"],
-            "train_loss": records.loss[seen].mean().item(),
-            "train_accuracy": records.fits[seen].float().mean().item(),
-            "mean_weight": records.weight[seen].mean().item(),
-            "data_used": (records.weight[seen] >= 0.5).float().mean().item(),
-        }
-        row |= {name: float(value) for name, value in self.supervision.metrics().items()}
-        found = self.weight_auroc
-        if found is not None:
-            row["weight_auroc"] = found
-        return row
-
     def _judged(self) -> dict[str, float]:
         """How good the student is; it is kept if it is the best so far."""
         tested, validation = self.evaluate(self.prepared.test), self.prepared.validation
         judged = tested.accuracy if validation is None else self.evaluate(validation).accuracy
-        if judged > self.best_judged:
-            self.best_judged, self.best_accuracy = judged, tested.accuracy
-            self.best_epoch = self.epochs_done
+        if judged > self.best.chosen_by:
+            self.best = Best(judged, tested.accuracy, self.epochs_done)
             self._best = _copy(answering(self.module).state_dict())
         row = tested.named("test")
         if validation is not None:
@@ -287,43 +268,14 @@ class Trainer:
         some = "".join(f"; {name}: {reason}" for name, reason in list(bad.items())[-1:])
         return [f"{found} images cannot be read, a grey one stands in for each{some}"]
 
-    @property
-    def weight_auroc(self) -> float | None:
-        """How well v, when each sample was last seen, tells right labels from wrong ones.
-
-        Where the student is taught what was verified, v of those is no guess, and does not count.
-        """
-        if self.is_correct is None:
-            return None
-        guessed = (self.records.seen > 0).cpu()
-        if self.supervision.known is not None and self.prepared.verdicts is not None:
-            guessed[self.prepared.verdicts.index] = False
-        is_correct = self.is_correct[guessed]
-        if is_correct.all() or not is_correct.any():
-            return None
-        return auroc(self.records.weight.cpu()[guessed], is_correct)
-
     def close_run(self) -> dict[str, Any]:
         """Write the records and the summary."""
         prepared = self.prepared
-        summary: dict[str, Any] = {
-            "data": self.config.data,
-            "method": prepared.method.name,
-            "student": self.config.student.student,
+        summary = run_summary(prepared, self.metrics, self.best) | {
             "parameters": sum(weight.numel() for weight in self.module.parameters()),
-            "seed": self.config.seed,
             "epochs": self.epochs,
             "steps": self.total_steps,
-            "accuracy_last": self.metrics[-1]["test_accuracy"],
-            "accuracy_best": self.best_accuracy,
-            "best_epoch": self.best_epoch,
-            **self._further(),
             "seconds": self.seconds,
-            "images_per_second": self._images_per_second(),
-            "noise_rate_actual": prepared.noise_rate,
-            "noise_rate_estimated": self.metrics[-1].get("noise_rate"),
-            "weight_auroc": self.metrics[-1].get("weight_auroc"),
-            "mean_weight": self.metrics[-1]["mean_weight"],
             "notes": self.notes,
         }
         if self.run is not None:
@@ -336,18 +288,6 @@ class Trainer:
             self.run.write_summary(summary)
             self.run.drop_trajectories()
         return summary
-
-    def _further(self) -> dict[str, float]:
-        """The last figures of what else the student was judged on, and of its top five."""
-        last, known = self.metrics[-1], ("test_accuracy", "validation_accuracy", "train_accuracy")
-        names = [name for name in last if "_accuracy" in name and name not in known]
-        return {f"{name.removeprefix('test_')}_last": last[name] for name in names}
-
-    def _images_per_second(self) -> float:
-        seconds = sum(row["seconds"] for row in self.metrics)
-        return float(
-            sum(row["images_per_second"] * row["seconds"] for row in self.metrics) / seconds
-        )
 
     # Stop and go.
 
@@ -373,9 +313,7 @@ class Trainer:
             "epochs_done": self.epochs_done,
             "seconds": self.seconds,
             "metrics": self.metrics,
-            "best_judged": self.best_judged,
-            "best_accuracy": self.best_accuracy,
-            "best_epoch": self.best_epoch,
+            "best": self.best._asdict(),
             "notes": self.notes,
         }
 
@@ -383,18 +321,15 @@ class Trainer:
         """Go on from a `state_dict`."""
         if state["digest"] != self.prepared.digest:
             raise MentorNetError("the checkpoint is of a run with another config or other data")
-        check_records(state["records"])
         self.module.load_state_dict(state["student"])
         self.optimiser.optimizer.load_state_dict(state["optimiser"])
         self.supervision.load_state_dict(state["supervision"])
         self.records.load_state_dict(state["records"])
         if self.average is not None:
             self.average.module.load_state_dict(state["average"])
-        for name in (
-            "steps_done", "epochs_done", "seconds", "metrics", "best_judged", "best_accuracy",
-            "best_epoch", "notes",
-        ):  # fmt: skip
+        for name in ("steps_done", "epochs_done", "seconds", "metrics", "notes"):
             setattr(self, name, state[name])
+        self.best = Best(**state["best"])
 
 
 def _length(optimiser: OptimiserConfig, steps: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
-"""A mentor to take elsewhere, learned from all epochs of a finished run (§5.1, DD).
+"""Learn a mentor for other runs from a finished run (§5.1, DD).
 
-The mentors that a run learns on its way know only the epochs that they served in. This one is
-shown the losses of the verified samples in every epoch, so it serves a whole training.
+The mentors that a run learns on its way know only the epochs up to the next update. This mentor
+learns from the losses of the verified samples in every epoch, so it can serve a whole training.
 Shapes: M verified samples, E epochs.
 """
 
@@ -27,7 +27,6 @@ from mentornet.randomness import generator
 from mentornet.records import read_records
 from mentornet.training.preparation import prepare
 from mentornet.training.run_folder import RunFolder
-from mentornet.weighting import apply_rule
 from mentornet.weighting.smoothing import SmoothedLoss
 
 __all__ = ["Transferred", "learn_mentor", "read_lessons"]
@@ -37,17 +36,19 @@ _REPEATS = 4  # copies of a sample and epoch, each at another percent of progres
 
 @dataclass(frozen=True)
 class Transferred:
-    """What came of it; errors are means of (v − v*)² over the samples held out, all epochs.
+    """A learned mentor, and how good it is on held-out samples.
+
+    Errors are means of (v − v*)² over these samples in all epochs.
 
     Attributes:
-        mentor: that was learned.
-        verified: M, held-out ones included.
-        wrong: how many of them have a wrong label.
+        mentor: the learned mentor.
+        verified: M, with the held-out samples.
+        wrong: the number of verified samples with a wrong label.
         epochs: E.
-        error: of the learned mentor.
-        error_predefined: of the mentor "pd".
-        auroc: how well v tells right from wrong labels.
-        summary: of the run.
+        error: the error of the learned mentor.
+        error_predefined: the error of the mentor "pd".
+        auroc: how well v separates correct from wrong labels.
+        summary: the summary of the run.
     """
 
     mentor: Mentor
@@ -63,7 +64,13 @@ class Transferred:
 def learn_mentor(
     run: Path, config: FitConfig, *, on_progress: Callable[[int, float], None] | None = None
 ) -> Transferred:
-    """Learn a mentor that reads no label from the run in that folder."""
+    """Learn a mentor, which reads no label, from the run in a folder.
+
+    Args:
+        run: the folder of a finished run.
+        config: how the mentor is fitted.
+        on_progress: called with the step and the error while it is fitted.
+    """
     lesson, sample = read_lessons(run)
     count = int(sample.max()) + 1
     mentor = make_mentor("bilstm", seed=config.seed, num_classes=1, use_label=False)
@@ -76,12 +83,12 @@ def learn_mentor(
     assert held_out is not None
     if held_out.target.unique().numel() < 2:
         raise MentorNetError(
-            f"{count} verified samples are too few to learn a mentor from: some of each kind, "
-            "right and wrong, must be held out"
+            f"{count} verified samples are too few to learn a mentor from: some with a correct "
+            "and some with a wrong label must be held out"
         )
     with torch.no_grad():
-        weight = apply_rule(mentor, held_out.features)
-        predefined = apply_rule(load_mentor("pd"), held_out.features)
+        weight = mentor.weight(held_out.features)
+        predefined = load_mentor("pd").weight(held_out.features)
     wrong = int((lesson.target[torch.searchsorted(sample, torch.arange(count))] == 0).sum())
     return Transferred(
         mentor,
@@ -96,10 +103,11 @@ def learn_mentor(
 
 
 def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
-    """The verified samples of a finished run at every epoch, and which sample each row is.
+    """Read the verified samples of a finished run at every epoch.
 
     Returns:
-        M · E · 4 rows, rising by sample, and the number of the sample of each, 0 to M − 1.
+        M · E · 4 rows in the order of the samples, and the number of the sample of each row, from 0
+        to M − 1.
     """
     folder = RunFolder(run)
     if not folder.summary.is_file():
@@ -108,14 +116,14 @@ def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
     verified = prepared.verdicts
     if verified is None:
         raise MentorNetError(
-            f"{run} had no verified samples to learn from; train with --method mentornet-dd and "
-            "--clean or --clean-count"
+            f"{run} had no verified samples to learn from; train with the method mentornet-dd, and "
+            "with verdicts or clean_count"
         )
     rows = folder.read_metrics()
     if "loss_level" not in rows[-1]:
         raise MentorNetError(
-            f"{run} has no loss percentile to compare losses with, as {prepared.method.name} takes "
-            "none; train with --method mentornet-dd"
+            f"{run} has no loss_level to compare losses with, because the method "
+            f"{prepared.method.name} computes none; train with the method mentornet-dd"
         )
     table = read_records(folder.records)
     losses = torch.from_numpy(np.stack(table["loss"].to_numpy()[verified.index.numpy()]))
@@ -133,6 +141,6 @@ def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
 
 
 def _smoothed(losses: Tensor, smoothing: float) -> Tensor:
-    """The losses `(M, E)` as the run's mentors saw them: averages over the epochs."""
+    """Return the losses `(M, E)` as the run's mentors saw them: moving averages over epochs."""
     averages, every = SmoothedLoss(len(losses), smoothing), torch.arange(len(losses))
     return torch.stack([averages.push(every, column) for column in losses.T], 1)

@@ -1,4 +1,4 @@
-"""What is known of verified samples, and need not be guessed."""
+"""Looks up what is known of verified samples, so that it need not be estimated."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["VerdictLookup"]
 
 
 class VerdictLookup:
-    """v* and, where it was said, the right label of the samples that somebody has looked at.
+    """Gives v* and, where somebody said it, the right label of the samples of a batch.
 
-    They are looked up by their numbers, so that the others take no memory.
+    Samples are found by their numbers, so that those without a verdict take no memory.
 
     Args:
-        verified: those, M ≥ 1.
+        verified: the verdicts, M ≥ 1.
 
     >>> verified = Verdicts(torch.tensor([0, 2]), torch.tensor([True, False]), torch.tensor([5, 7]))
     >>> known, index = VerdictLookup(verified), torch.tensor([0, 1, 2])
@@ -31,8 +31,7 @@ class VerdictLookup:
     def __init__(self, verified: Verdicts) -> None:
         self._index, order = verified.index.sort()
         self._is_correct = verified.is_correct[order]
-        label = verified.true_label
-        self._true_label = torch.full_like(self._index, -1) if label is None else label[order]
+        self._true_label = verified.true_label[order]
         self._weight = self._is_correct | (self._true_label >= 0)
 
     def weigh(self, weights: Tensor, index: Tensor) -> Tensor:

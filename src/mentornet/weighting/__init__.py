@@ -12,7 +12,7 @@ from mentornet.weighting.learning import LearnedMentor, Learning, Outcome
 from mentornet.weighting.levels import ClassLossLevel, FairLossLevel, LossLevel
 from mentornet.weighting.mentor_loss import MentorLoss
 from mentornet.weighting.noise_rate import NoiseEstimate, NoiseRate
-from mentornet.weighting.rules import apply_rule, find_rule, history_of
+from mentornet.weighting.rules import Rule, find_rule
 from mentornet.weighting.settings import DATA_DRIVEN, LearningConfig, WeightingConfig
 from mentornet.weighting.weight_decay import WeightDecay, add_weight_decay, scale_weight_decay
 
@@ -30,13 +30,12 @@ __all__ = [
     "NoiseEstimate",
     "NoiseRate",
     "Outcome",
+    "Rule",
     "WeightDecay",
     "Weighting",
     "WeightingConfig",
     "add_weight_decay",
-    "apply_rule",
     "find_rule",
-    "history_of",
     "loss_on_another_class",
     "scale_weight_decay",
     "weighted_mean",

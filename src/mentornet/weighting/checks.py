@@ -23,13 +23,15 @@ __all__ = [
     "IGNORE",
     "as_shares",
     "can_look",
-    "check_criterion",
+    "check_auto",
+    "check_cross_entropy",
     "check_evidence",
+    "check_given_labels",
     "check_index",
     "check_known",
     "check_labels",
     "check_numbers",
-    "check_one_each",
+    "check_steps",
     "whole_number",
 ]
 
@@ -97,14 +99,23 @@ def check_known(labels: Tensor, count: int, reader: str) -> None:
         )
 
 
-def check_one_each(losses: Tensor, labels: Tensor) -> None:
-    """Raise unless each loss has a label."""
+def check_given_labels(
+    losses: Tensor, labels: Tensor | None, engine: Weighting, by_class: int | None
+) -> Tensor:
+    """The labels, one for each loss, `(B,)`; 0 where none are given and nothing reads them."""
+    if labels is None:
+        rule = engine.rule
+        if by_class or (isinstance(rule, Mentor) and rule.config.use_label):
+            reader = "by_class" if by_class else "this mentor"
+            raise MentorNetError(f"labels are missing: {reader} reads them")
+        return torch.zeros(len(losses), dtype=torch.long, device=losses.device)
     if labels.shape != losses.shape:
         raise MentorNetError(
             f"one label a loss: got {tuple(labels.shape)} labels and {tuple(losses.shape)} losses"
         )
     if labels.dtype != torch.int64:
         raise MentorNetError(f"labels must be int64, got {labels.dtype}; use labels.long()")
+    return labels
 
 
 def check_index(index: Tensor | None, batch: int, samples: int | None) -> None:
@@ -166,37 +177,35 @@ def check_numbers(evidence: Evidence, step: Tensor, *, first: Tensor | bool) -> 
         )
 
 
-def check_criterion(
-    total_steps: int | None,
-    samples: int | None,
-    *,
-    label_smoothing: float,
-    class_weight: Tensor | None,
-    auto_percentile: float | None,
-    auto_drop: float | None,
-) -> tuple[int, int | None]:
-    """The number of steps and samples as whole numbers; raise for settings that cannot be."""
+def check_steps(total_steps: int | None, samples: int | None) -> tuple[int, int | None]:
+    """The number of steps and of samples, as whole numbers."""
     if total_steps is None:
         raise MentorNetError(
             "total_steps is missing: how often will the loss be called in training? "
             "Usually epochs * len(loader)"
         )
     total_steps = whole_number("total_steps", total_steps, least=1)
-    if samples is not None:
-        samples = whole_number("samples", samples, least=1)
+    return total_steps, None if samples is None else whole_number("samples", samples, least=1)
+
+
+def check_auto(percentile: float | None, burn_in_drop: float | None) -> None:
+    """Raise if "auto" is told what it finds by itself, or to drop samples."""
+    if percentile is not None:
+        raise MentorNetError(
+            f"mentor 'auto' finds its own percentile, got percentile={percentile:g}; "
+            "leave it out, or take mentor='pd'"
+        )
+    if burn_in_drop:
+        raise MentorNetError(f"mentor 'auto' drops no samples, got burn_in_drop={burn_in_drop:g}")
+
+
+def check_cross_entropy(label_smoothing: float, class_weight: Tensor | None) -> None:
+    """Raise unless these are settings of a cross-entropy."""
     if class_weight is not None and not isinstance(class_weight, Tensor):
         kind = type(class_weight).__name__
         raise MentorNetError(f"class_weight must be a tensor (K,), got {kind}")
     if not 0 <= label_smoothing <= 1:
         raise MentorNetError(f"label_smoothing must be in [0, 1], got {label_smoothing:g}")
-    if auto_percentile is not None:
-        raise MentorNetError(
-            f"mentor 'auto' finds its own percentile, got percentile={auto_percentile:g}; "
-            "leave it out, or take mentor='pd'"
-        )
-    if auto_drop:
-        raise MentorNetError(f"mentor 'auto' drops no samples, got burn_in_drop={auto_drop:g}")
-    return total_steps, samples
 
 
 def check_evidence(

@@ -14,16 +14,14 @@ from mentornet.curricula import Curriculum, Uniform
 from mentornet.errors import MentorNetError
 from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import Mentor, sample_weights
-from mentornet.precision import full_precision
 from mentornet.randomness import hashed_uniform
 from mentornet.verdicts import VerdictLookup, Verdicts
-from mentornet.weighting.auto import AutoPercentile
 from mentornet.weighting.evidence import Evidence
 from mentornet.weighting.history import LossHistory
 from mentornet.weighting.learning import Learning
 from mentornet.weighting.levels import ClassLossLevel, FairLossLevel, LossLevel
-from mentornet.weighting.noise_rate import NoiseRate
-from mentornet.weighting.rules import apply_rule, history_of
+from mentornet.weighting.noise_rate import AutoPercentile, NoiseRate
+from mentornet.weighting.rules import Rule
 from mentornet.weighting.settings import LearningConfig, WeightingConfig
 from mentornet.weighting.sharpening import Sharpened
 from mentornet.weighting.smoothing import SmoothedLoss
@@ -71,7 +69,7 @@ class Weighting(nn.Module):
 
     def __init__(
         self,
-        rule: Mentor | Curriculum,
+        rule: Rule,
         *,
         total_steps: int,
         config: WeightingConfig | None = None,
@@ -106,7 +104,7 @@ class Weighting(nn.Module):
             self.smoothed = SmoothedLoss(_needed(count, "smoothing"), config.smoothing)
         if config.sharpness:
             self.sharpened = Sharpened(config.sharpness, config.decided_by, config.decay)
-        steps = max(history, history_of(rule))
+        steps = max(history, rule.min_history)
         if steps > 1:
             dtype = torch.float16 if half_history else torch.float32
             self.history = LossHistory(_needed(count, "a history"), steps, dtype)
@@ -119,11 +117,11 @@ class Weighting(nn.Module):
         self.register_load_state_dict_post_hook(_use_saved_rule)
 
     @property
-    def rule(self) -> Mentor | Curriculum:
+    def rule(self) -> Rule:
         """The mentor or curriculum that gives the weights now."""
         return self._rule[0]
 
-    def use(self, rule: Mentor | Curriculum) -> None:
+    def use(self, rule: Rule) -> None:
         """Take the weights from another rule from now on ("update curriculum", step 6)."""
         self._rule = (rule,)
 
@@ -153,11 +151,6 @@ class Weighting(nn.Module):
         self.to(self.step.device)
 
     @property
-    def reads_wrong(self) -> bool:
-        """Whether the evidence should hold the loss on another class (`Evidence.wrong`)."""
-        return self.noise is not None
-
-    @property
     def progress(self) -> Tensor:
         """Progress in percent, 0–99, a scalar that nothing waits for."""
         return (self.step * PERCENT // self.total_steps).clamp(max=PERCENT - 1)
@@ -166,21 +159,21 @@ class Weighting(nn.Module):
     def weigh(self, evidence: Evidence, *, learning_rate: float = 1.0) -> Tensor:
         """The weights v of a batch, `(B,)`; this counts as one step.
 
-        A loss that is not a finite number has weight 0 and leaves no trace.
+        A loss that is not a finite number has weight 0 and leaves no trace. Under autocast, call it
+        within `full_precision`.
 
         Args:
             evidence: what is known of the batch, of all processes where several train together.
             learning_rate: α of an explicit step.
         """
-        with full_precision(evidence.losses.device):
-            features = self._features(evidence)
-            if self.learning is not None:
-                self.learning.observe(features, _given(evidence.index), evidence.wrong)
-            weight = self._weights(features, evidence.index, learning_rate)
-            if self.known is not None:
-                weight = self.known.weigh(weight, _given(evidence.index))
-            self.step = self.step + 1
-            return weight
+        features = self._features(evidence)
+        if self.learning is not None:
+            self.learning.observe(features, _given(evidence.index), evidence.wrong)
+        weight = self._weights(features, evidence.index, learning_rate)
+        if self.known is not None:
+            weight = self.known.weigh(weight, _given(evidence.index))
+        self.step = self.step + 1
+        return weight
 
     def learn_if_due(self) -> bool:
         """Learn a mentor if one is due, and return whether that was so."""
@@ -214,7 +207,7 @@ class Weighting(nn.Module):
         """V of a batch: the rule, then what decides, drops or waits."""
         rule, pace = self.rule, self.config
         if self.stored is None:
-            weight = apply_rule(rule, features)
+            weight = rule.weight(features)
         else:
             weight = self._by_gradient(features, _given(index), rate)
         if self.sharpened is not None and not isinstance(rule, Uniform):

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mentornet.distributed import Processes
+from mentornet.distributed import EvenBatches, Processes
 from mentornet.errors import MentorNetError
 from mentornet.randomness import hashed_uniform
 
-__all__ = ["Evidence", "loss_on_another_class", "processes_here"]
+__all__ = ["Evidence", "gathered", "loss_on_another_class", "processes_here"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +74,21 @@ def loss_on_another_class(
     shift = 1 + (draws * (classes - 1)).long().clamp(max=max(classes - 2, 0))
     other = (predicted + shift) % classes
     return -log_p.gather(1, other[:, None])[:, 0]
+
+
+def gathered(evidence: Evidence, even: EvenBatches, *, look: bool) -> tuple[Evidence, slice]:
+    """The evidence of all processes, by one exchange, and which of its samples are ours.
+
+    Args:
+        evidence: of our own samples; every process has as many.
+        even: checks that batches are of one size.
+        look: whether looking at numbers costs nothing.
+    """
+    processes = processes_here()
+    if processes.alone:
+        return evidence, slice(None)
+    mine, _ = processes.place(len(evidence.losses))
+    return evidence.with_columns(even.gather(processes, evidence.columns, look=look)), mine
 
 
 def processes_here() -> Processes:

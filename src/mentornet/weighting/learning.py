@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from mentornet.curricula import Curriculum, Uniform
+from mentornet.curricula import Uniform
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import Lesson, Mentor, fit_labels, make_mentor
 from mentornet.verdicts import Verdicts
 from mentornet.weighting.lessons import Lessons
-from mentornet.weighting.rules import apply_rule
+from mentornet.weighting.rules import Rule
 from mentornet.weighting.settings import LearningConfig
 
 __all__ = ["LearnedMentor", "Learning", "Outcome"]
@@ -85,7 +85,7 @@ class Learning(nn.Module):
         verdicts: Verdicts,
         *,
         count: int,
-        predefined: Mentor | Curriculum,
+        predefined: Rule,
         total_steps: int,
         classes: int = 1,
         config: LearningConfig | None = None,
@@ -126,12 +126,12 @@ class Learning(nn.Module):
         return self.lessons.plays_wrong
 
     @property
-    def rule(self) -> Mentor | Curriculum:
+    def rule(self) -> Rule:
         """The rule to use until the next update."""
         return self._rule[0]
 
     @property
-    def predefined(self) -> Mentor | Curriculum:
+    def predefined(self) -> Rule:
         """The rule to beat."""
         return self._predefined[0]
 
@@ -151,7 +151,7 @@ class Learning(nn.Module):
         if not torch.compiler.is_compiling():
             self.steps += 1
 
-    def update(self, noise_rate: float | None = None) -> Mentor | Curriculum:
+    def update(self, noise_rate: float | None = None) -> Rule:
         """Learn a mentor now, and return the rule to use until the next update.
 
         Args:
@@ -171,9 +171,7 @@ class Learning(nn.Module):
     def _percent(self, steps: int) -> int:
         return min(PERCENT - 1, steps * PERCENT // self.total_steps)
 
-    def _learned(
-        self, now: int, until: int, noise_rate: float | None
-    ) -> tuple[Mentor | Curriculum, Outcome]:
+    def _learned(self, now: int, until: int, noise_rate: float | None) -> tuple[Rule, Outcome]:
         lesson, sample = self.lessons.lesson(now, noise_rate)
         count = int(self.lessons.seen().sum())
         if lesson.target.bool().all():
@@ -192,7 +190,7 @@ class Learning(nn.Module):
             return mentor, Outcome(now, count, error, before, "the learned one")
         return self.predefined, Outcome(now, count, error, before, "the predefined one")
 
-    def _agreed(self, rule: Mentor | Curriculum) -> Mentor | Curriculum:
+    def _agreed(self, rule: Rule) -> Rule:
         """What process 0 has learned, in every process: another machine may round otherwise."""
         processes = Processes.here()
         if processes.alone:
@@ -249,6 +247,6 @@ class Learning(nn.Module):
 
 
 @torch.no_grad()
-def _squared_error(rule: Mentor | Curriculum, lesson: Lesson) -> float:
+def _squared_error(rule: Rule, lesson: Lesson) -> float:
     """The mean of (v − v*)²: for a rule of 0s and 1s, the share of its mistakes."""
-    return ((apply_rule(rule, lesson.features) - lesson.target) ** 2).mean().item()
+    return ((rule.weight(lesson.features) - lesson.target) ** 2).mean().item()

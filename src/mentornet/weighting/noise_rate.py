@@ -20,7 +20,7 @@ from mentornet.records import Steady
 from mentornet.weighting.loss_histogram import BINS, LossHistogram
 from mentornet.weighting.two_bells import TwoBells
 
-__all__ = ["NoiseEstimate", "NoiseRate"]
+__all__ = ["AutoPercentile", "NoiseEstimate", "NoiseRate"]
 
 _ANY_CLASS = (
     "a wrong label is any other class with equal chance, and the student does not know it by heart"
@@ -28,6 +28,10 @@ _ANY_CLASS = (
 _AVERAGED = 0.1  # share of training that the noise rate is averaged over
 _SETTLED = 0.1  # share of training before which the student knows too little to be asked
 _CLEAR = 0.1  # share of labels that may look wrong without surely being wrong
+_MARGIN = 1.2  # this many times the estimated share of wrong labels is left out
+_CLEAN = 0.06  # a share of surely wrong labels below which less and less is left out
+_LEARNED, _NOTHING = 0.7, 0.8  # beyond such shares the student may just know nothing yet
+_MOST = 0.95  # of the samples are left out at most
 _SHARES = (0.9, 0.75, 0.5)  # of ℓ_wrong lie beyond the places where tails are compared
 _UNSURE = (0.2, 0.02)  # to either side: a share of the rate, and so much in any case
 _ENOUGH = 0.1  # of the samples, on which the student must be of one mind to be asked
@@ -160,6 +164,50 @@ class NoiseRate(nn.Module):
         error = 2 * math.sqrt(max(rate * (1 - rate), 0.01) / seen)
         unsure = _UNSURE[0] * rate + _UNSURE[1] + error
         return NoiseEstimate(rate, max(0.0, rate - unsure), min(1.0, rate + unsure), assumes)
+
+
+class AutoPercentile(nn.Module):
+    """p = 1 − 1.2 ε min(1, (ε_sure / 0.06)²): if labels are wrong, better one right one too few.
+
+    Where hardly any label is surely wrong, what looks wrong is mostly hard, and is kept. Where
+    nearly all are (0.8 and more), the student still knows nothing, and nothing is left out by it.
+
+    >>> auto, settled = AutoPercentile(), torch.tensor(True)
+    >>> auto(torch.tensor([0.3, 0.25, 0.2]), settled)
+    tensor(0.7000)
+    >>> auto(torch.tensor([0.3, 0.25, 0.006]), settled)
+    tensor(0.9970)
+    """
+
+    unit: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("unit", torch.zeros(()))
+
+    def forward(self, rates: Tensor, settled: Tensor) -> Tensor:
+        """p, a scalar in [0, 1]; 1 while the student has not settled.
+
+        Args:
+            rates: three estimates of the share of wrong labels, `(3,)`, as in `NoiseRate.average`;
+                the second is ε, which is safe to act on, and the third ε_sure.
+            settled: whether the student has learned enough to be asked, a boolean scalar.
+        """
+        _, rate, sure = rates
+        wrong = (sure / _CLEAN).clamp(max=1).square()
+        knows = ((_NOTHING - sure) / (_NOTHING - _LEARNED)).clamp(0, 1)
+        left_out = _MARGIN * rate * wrong * knows
+        return 1 - torch.where(settled, left_out.clamp(max=_MOST), 0.0)
+
+    @torch.no_grad()
+    def measured(self, losses: Tensor) -> Tensor:
+        """ℓ of unknown scale, `(B,)`, in units of half its mean in the first batch.
+
+        The curriculum fades out over one unit of loss, which suits cross-entropy.
+        """
+        first = losses.nanmean().float() / 2
+        self.unit = torch.where(self.unit > 0, self.unit, first)
+        return losses / torch.where(self.unit > 0, self.unit, 1.0).to(losses.dtype)
 
 
 def _tail_ratios(given: Tensor, wrong: Tensor, shares: Tensor) -> Tensor:

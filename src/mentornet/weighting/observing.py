@@ -1,11 +1,9 @@
-"""From what a user has to one loss a sample, `(B,)`.
+"""From what a user's loop has, logits or losses, to the evidence of a batch.
 
 Shapes: B samples, K classes; images of labels are `(B, …)` with logits `(B, K, …)`.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,42 +13,26 @@ from mentornet.errors import MentorNetError
 from mentornet.precision import HALF
 from mentornet.records import margins_of
 from mentornet.weighting.checks import IGNORE
-from mentornet.weighting.evidence import loss_on_another_class
+from mentornet.weighting.engine import Weighting
+from mentornet.weighting.evidence import Evidence, loss_on_another_class, processes_here
 
-__all__ = ["Observed", "observe", "one_each", "weighted_nll"]
-
-
-class Observed(NamedTuple):
-    """A batch as the student sees it.
-
-    Attributes:
-        log_p: log-probabilities, `(B, K)` or `(B, K, …)`, with gradient.
-        losses: ℓ, cross-entropy on the given label, `(B,)`, without gradient; NaN where the
-            logits are no numbers, and for an image that has no label at all.
-        wrong: what ℓ would be on a random class that is not predicted, `(B,)`; None for images
-            of labels.
-        predicted: the most probable class, `(B,)`; −1 where there is none.
-        margins: by how much the given label leads the others, `(B,)`; None like `wrong`.
-        unlabelled: which images have no label at all, `(B,)`; None where each sample has one.
-    """
-
-    log_p: Tensor
-    losses: Tensor
-    wrong: Tensor | None
-    predicted: Tensor
-    margins: Tensor | None = None
-    unlabelled: Tensor | None = None
+__all__ = ["observe", "one_each", "weighted_nll"]
 
 
-def observe(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor, first: int = 0) -> Observed:
-    """Losses and what else follows from logits; rows that are no numbers are made harmless.
+def observe(
+    logits: Tensor, labels: Tensor, index: Tensor | None, engine: Weighting, *, margins: bool
+) -> tuple[Evidence, Tensor]:
+    """The evidence that logits give, and the log-probabilities with gradient.
+
+    Rows whose logits are not numbers are made harmless; their loss in the evidence is NaN, as is
+    that of an image that has no label at all.
 
     Args:
         logits: `(B, K)` or `(B, K, …)`.
         labels: `(B,)` or `(B, …)`.
-        seed: of the draw of another class.
-        step: which step it is.
-        first: the place of the first sample in the batch of all processes.
+        index: the numbers of the samples, `(B,)`, if they are known.
+        engine: that will read the evidence.
+        margins: whether the margins are wanted; images of labels have none.
     """
     precise = logits.float() if logits.dtype in HALF else logits
     bad, beside = _bad(precise.detach(), labels)
@@ -65,13 +47,15 @@ def observe(logits: Tensor, labels: Tensor, *, seed: int, step: Tensor, first: i
         unlabelled = places == 0
         losses = (losses.flatten(1).sum(1) / places).masked_fill(bad | unlabelled, torch.nan)
         predicted = torch.full_like(labels.flatten(1)[:, 0], -1)
-        return Observed(log_p, losses, None, predicted, unlabelled=unlabelled)
-    likely = known.argmax(1)
-    wrong = loss_on_another_class(known, likely, seed=seed, step=step, first=first)
-    wrong = wrong.masked_fill(bad, torch.nan)
-    predicted = likely.masked_fill(bad, -1)
-    losses = losses.masked_fill(bad, torch.nan)
-    return Observed(log_p, losses, wrong, predicted, margins_of(known, labels))
+        label = torch.zeros_like(predicted)
+        return Evidence(losses, label, predicted, index, unlabelled=unlabelled), log_p
+    likely, first = known.argmax(1), processes_here().place(len(labels))[0].start
+    wrong = loss_on_another_class(known, likely, seed=engine.seed, step=engine.step, first=first)
+    evidence = Evidence(
+        losses.masked_fill(bad, torch.nan), labels, likely.masked_fill(bad, -1), index,
+        wrong.masked_fill(bad, torch.nan), margins_of(known, labels) if margins else None,
+    )  # fmt: skip
+    return evidence, log_p
 
 
 def weighted_nll(

@@ -5,22 +5,22 @@ from __future__ import annotations
 import copy
 from pathlib import Path
 
-from torch import Tensor
-
 from mentornet.curricula import Curriculum, MentorNetPD, Uniform
 from mentornet.errors import MentorNetError
-from mentornet.features import MentorFeatures
 from mentornet.mentors import Mentor, load_mentor
 from mentornet.mentors.store import shipped
 from mentornet.names import did_you_mean
 
-__all__ = ["AUTO", "apply_rule", "find_rule", "history_of"]
+__all__ = ["AUTO", "Rule", "find_rule"]
+
+Rule = Mentor | Curriculum
+"""What gives weights: `weight(features)` of both reads the newest losses that it needs."""
 
 AUTO = "auto"
 """The predefined curriculum, by its own formula, around a percentile that is found on the way."""
 
 
-def find_rule(mentor: str | Path | Mentor | Curriculum) -> Mentor | Curriculum:
+def find_rule(mentor: str | Path | Rule) -> Rule:
     """The rule that `mentor` stands for: "auto", "uniform", a shipped name, a folder, or itself.
 
     >>> find_rule("auto").name
@@ -45,16 +45,3 @@ def find_rule(mentor: str | Path | Mentor | Curriculum) -> Mentor | Curriculum:
             f"{did_you_mean(mentor, [AUTO, *shipped()])}"
         )
     return load_mentor(mentor)
-
-
-def history_of(rule: Mentor | Curriculum) -> int:
-    """T, how many steps of loss the rule reads."""
-    return rule.config.history if isinstance(rule, Mentor) else rule.min_history
-
-
-def apply_rule(rule: Mentor | Curriculum, features: MentorFeatures) -> Tensor:
-    """The weights v by a mentor or a formula, `(B,)`, from the newest losses that it reads."""
-    if isinstance(rule, Mentor):
-        weight: Tensor = rule(features.newest(rule.config.history))
-        return weight
-    return rule.weight(features)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from mentornet.weighting.two_gaussians import are_separate, em_round
+
 __all__ = ["TwoBells"]
 
-_SEPARATE = 2.0  # |μ₂ − μ₁| in units of the mean spread, below which there is only one bell
 _NARROWEST = 0.3  # spread, so that the first bell does not shrink to the many losses near 0
 _ROUNDS = 2  # of expectation and maximisation, at each look
 
@@ -34,22 +35,14 @@ class TwoBells(nn.Module):
     @torch.no_grad()
     def update(self, shares: Tensor) -> Tensor:
         """Fit to the histogram `shares`, `(E + 1,)`, and return ε, a scalar."""
-        part, mean, spread = self.parameters_
+        estimate = self.parameters_
         for _ in range(_ROUNDS):
-            away = (self.centres[:, None] - mean) / spread
-            density = part / spread * torch.exp(-0.5 * away**2) + 1e-20
-            weight = density / density.sum(1, keepdim=True) * shares[:, None]
-            total = weight.sum(0).clamp(min=1e-6)
-            part = total / total.sum()
-            mean = (weight * self.centres[:, None]).sum(0) / total
-            spread = ((weight * (self.centres[:, None] - mean) ** 2).sum(0) / total).sqrt()
-            spread = spread.clamp(min=_NARROWEST)
-        self.parameters_ = torch.stack([part, mean, spread])
+            estimate = em_round(self.centres, shares, estimate, narrowest=_NARROWEST)
+        self.parameters_ = estimate
         return self.rate()
 
     def rate(self) -> Tensor:
         """ε, the share of the bell of larger losses; 0 while the two are one."""
-        part, mean, spread = self.parameters_
-        apart = (mean[1] - mean[0]).abs() >= _SEPARATE * spread.square().mean().sqrt()
+        part, mean, _ = self.parameters_
         larger = torch.where(mean[1] >= mean[0], part[1], part[0])
-        return torch.where(apart, larger, torch.zeros_like(larger))
+        return torch.where(are_separate(self.parameters_), larger, torch.zeros_like(larger))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from mentornet.errors import MentorNetError
 
 if TYPE_CHECKING:
-    from mentornet.weighting.mentor_loss import MentorLoss
+    from mentornet.weighting.criterion import Criterion
 
 __all__ = ["TALLY", "WeightDecay", "add_weight_decay", "scale_weight_decay"]
 
@@ -46,11 +46,12 @@ def add_weight_decay(parameters: Iterable[nn.Parameter], rate: float, weights: T
     tensor([1.5000])
     """
     scaled = weights.mean() * rate
-    for parameter, gradient in _with_gradient(parameters):
-        gradient.addcmul_(parameter, scaled.to(parameter.dtype))
+    for parameter in parameters:
+        if parameter.grad is not None:
+            parameter.grad.addcmul_(parameter, scaled.to(parameter.dtype))
 
 
-def scale_weight_decay(optimizer: torch.optim.Optimizer, criterion: MentorLoss) -> WeightDecay:
+def scale_weight_decay(optimizer: torch.optim.Optimizer, criterion: Criterion) -> WeightDecay:
     """Let the weight decay of `optimizer` follow the weights of `criterion` from now on.
 
     Every `step` then decays by θ₀ · mean(v), v being the weights since the step before, so that
@@ -71,7 +72,7 @@ def scale_weight_decay(optimizer: torch.optim.Optimizer, criterion: MentorLoss) 
 class WeightDecay:
     """The hooks of `scale_weight_decay`, before and after each step of the optimiser."""
 
-    def __init__(self, optimizer: torch.optim.Optimizer, criterion: MentorLoss) -> None:
+    def __init__(self, optimizer: torch.optim.Optimizer, criterion: Criterion) -> None:
         if not isinstance(optimizer, torch.optim.Optimizer):
             raise MentorNetError(
                 f"scale_weight_decay takes a torch optimizer, got {type(optimizer).__name__}"
@@ -82,7 +83,7 @@ class WeightDecay:
             raise MentorNetError("the weight decay of this optimizer is scaled already")
         setattr(optimizer, _MARK, True)
         self.optimizer, self.criterion = optimizer, criterion
-        self._seen = criterion.tally
+        self._seen = criterion.account.tally
         self._rates: list[Any] | None = None  # θ₀ of each group, while a step is under way
         self._handles = [
             optimizer.register_step_pre_hook(self._before),
@@ -98,7 +99,7 @@ class WeightDecay:
 
     def mean_weight(self) -> Tensor:
         """The mean of v since this was last asked, a scalar; 1 if nothing was weighed."""
-        now = self.criterion.tally
+        now = self.criterion.account.tally
         total, calls = now - self._seen.to(now.device)
         self._seen = now
         return torch.where(calls > 0, total / TALLY / calls.clamp(min=1), 1.0).float()
@@ -172,9 +173,6 @@ def _adds_decay(optimizer: torch.optim.Optimizer) -> bool:
 
 @torch.no_grad()
 def _shrink(parameters: Iterable[nn.Parameter], by: Tensor) -> None:
-    for parameter, _ in _with_gradient(parameters):
-        parameter.mul_(1 - by.to(parameter.dtype))
-
-
-def _with_gradient(parameters: Iterable[nn.Parameter]) -> Iterator[tuple[nn.Parameter, Tensor]]:
-    return ((part, part.grad) for part in parameters if part.grad is not None)
+    for parameter in parameters:
+        if parameter.grad is not None:
+            parameter.mul_(1 - by.to(parameter.dtype))

@@ -31,15 +31,15 @@ __all__ = [
 ]
 
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM", "JPEG2000", "AVIF")
-"""What is opened. Pillow knows more, some of which start other programs (EPS: Ghostscript)."""
+"""Formats that are opened. Pillow knows others that start programs (EPS starts Ghostscript)."""
 
 
 class UnreadableImage(MentorNetError):  # noqa: N818 - what is wrong is the image
-    """An image that cannot be decoded: which, and why.
+    """The error for an image that cannot be decoded.
 
     Args:
-        name: the path, or where in a file it stands.
-        reason: in a few words.
+        name: the path of the image, or its place in another file.
+        reason: why it cannot be decoded, in a few words.
     """
 
     def __init__(self, name: str, reason: str) -> None:
@@ -64,8 +64,8 @@ class Packed:
 def read_image(path: Path, *, size: int, channels: int) -> Tensor:
     """One image as uint8 `(C, size, size)`.
 
-    It is turned as its EXIF says, put over white where it is transparent, cut to the square in
-    its middle, and resized with antialiasing; one that is size × size comes back bit for bit.
+    The image is turned as its EXIF says, put on white if it is transparent, cut to the square in
+    its middle, and resized with antialiasing. An image of size × size stays as it is, bit for bit.
 
     Args:
         path: the file.
@@ -73,7 +73,7 @@ def read_image(path: Path, *, size: int, channels: int) -> Tensor:
         channels: C, 1 for grey or 3 for red, green and blue.
 
     Raises:
-        UnreadableImage: the file is missing, cut short, too large, or no image.
+        UnreadableImage: the file is missing, cut short, too large, or not an image.
     """
     check_shape(size, channels)
     with quiet():
@@ -81,7 +81,7 @@ def read_image(path: Path, *, size: int, channels: int) -> Tensor:
 
 
 def decode(source: Path | Packed, size: int, channels: int) -> Tensor:
-    """`read_image` for use inside `quiet`, from any thread."""
+    """The same as `read_image`, for use inside `quiet` and in any thread."""
     from PIL import Image
 
     with opened(source) as image:
@@ -96,7 +96,7 @@ def decode(source: Path | Packed, size: int, channels: int) -> Tensor:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Inside, Pillow is ready for threads and keeps its warnings about odd files to itself."""
+    """A context in which Pillow is ready for threads and does not warn about odd files."""
     from PIL import Image
 
     Image.init()
@@ -107,7 +107,7 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def opened(source: Path | Packed) -> Iterator[Image]:
-    """The image with its header read; whatever goes wrong inside is an `UnreadableImage`."""
+    """Open the image and read its header. Any error inside becomes an `UnreadableImage`."""
     from PIL import Image
 
     formats = [name for name in FORMATS if name in Image.OPEN]
@@ -122,16 +122,18 @@ def opened(source: Path | Packed) -> Iterator[Image]:
 
 
 def check_shape(size: int, channels: int) -> None:
-    """Refuse a size or a number of channels that no image can have."""
+    """Raise if the size is below 1 or the number of channels is not 1 or 3."""
     if size < 1:
-        raise MentorNetError(f"image size must be at least 1 pixel, got {size}")
+        raise MentorNetError(f"image_size must be at least 1 pixel, got {size}")
     if channels not in (1, 3):
         raise MentorNetError(f"channels must be 1 (grey) or 3 (colour), got {channels}")
 
 
 def upright(image: Image, mode: str) -> Image:
-    """The image in `mode`, L or RGB, turned as its EXIF says: 16 bits become 8, what is
-    transparent becomes white, and of what moves the first picture is taken.
+    """The image in `mode`, L or RGB, turned as its EXIF says.
+
+    16 bits become 8, transparent pixels become white, and of an animation the first picture is
+    taken.
     """
     from PIL.Image import alpha_composite, fromarray, new
     from PIL.ImageOps import exif_transpose
@@ -150,7 +152,7 @@ def _reason(error: Exception) -> str:
     from PIL import Image, UnidentifiedImageError
 
     if isinstance(error, UnidentifiedImageError):
-        return "it is not an image, or of a format that is not read"
+        return "it is not an image, or its format is not supported"
     if isinstance(error, Image.DecompressionBombError):
         return "it has too many pixels to be decoded safely"
     if isinstance(error, OSError) and error.strerror:

@@ -1,4 +1,4 @@
-"""Samples that are listed, in folders or in a table, and then read all at once or streamed."""
+"""Images that a folder or a table lists, which are then read all at once or streamed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from mentornet.data.files.reading import SMALLEST, Decoded, read_images, survey
+from mentornet.data.files.reading import SMALLEST, read_images, survey
+from mentornet.data.options import LoadOptions
 from mentornet.data.parts import PARTS, into_splits
-from mentornet.data.progress import Progress
 from mentornet.data.samples import Samples, Splits
 from mentornet.data.stream.streamed import SIDE, LooseFiles, Streamed
 from mentornet.errors import MentorNetError
@@ -20,14 +20,14 @@ __all__ = ["Entry", "read_entries"]
 
 
 class Entry(NamedTuple):
-    """One image that is listed.
+    """One image in the list.
 
     Attributes:
-        file: where it is.
-        name: what the user calls it.
+        file: the file of the image.
+        name: the name of the image for the user.
         part: one of `PARTS`.
         given_label: in 0 … K−1.
-        true_label: the same, where it is known; known for all entries of a part or for none.
+        true_label: in 0 … K−1, or None if unknown; known for all entries of a part or for none.
     """
 
     file: Path
@@ -40,33 +40,30 @@ class Entry(NamedTuple):
 def read_entries(
     entries: Sequence[Entry],
     classes: tuple[str, ...],
-    *,
-    size: int | None = None,
-    skip_bad: bool = False,
-    stream: Path | None = None,
-    on_progress: Progress | None = None,
+    folder: Path,
+    options: LoadOptions,
     notes: Sequence[str] = (),
 ) -> Splits:
-    """The images of all parts, at one size and with the same channels; see `into_splits`.
+    """The images of all parts, with one size and one number of channels, as `into_splits` has them.
 
     Args:
-        entries: in any order, at least one of `train`.
+        entries: in any order, with at least one of the part `train`.
         classes: the K class names.
-        size: height and width; as `survey` finds for the training images, if left out.
-        skip_bad: leave out images that cannot be read, and say so in the notes.
-        stream: leave the images in their files, below this folder by their names.
-        on_progress: called after each image.
-        notes: what the caller wants the user told as well.
+        folder: the folder that the names are relative to.
+        options: how to read them. The default size is what `survey` proposes for the training
+            images. Images that `skip_bad` leaves out are listed in the notes.
+        notes: further lines to tell the user.
     """
+    size = options.image_size
     if size is not None and size < SMALLEST:
-        raise MentorNetError(f"image size must be at least {SMALLEST} pixels, got {size}")
+        raise MentorNetError(f"image_size must be at least {SMALLEST} pixels, got {size}")
     entries = sorted(entries, key=lambda entry: PARTS.index(entry.part))
-    if stream is not None:
-        return into_splits(_streamed(entries, classes, stream, size or SIDE), notes)
+    if options.stream:
+        return into_splits(_streamed(entries, classes, folder, size or SIDE), notes)
     proposed, channels = survey([entry.file for entry in entries if entry.part == "train"])
     files = [entry.file for entry in entries]
-    decoded = read_images(files, size or proposed, channels, skip_bad, on_progress)
-    notes = [*notes, *_told(decoded)]
+    decoded = read_images(files, size or proposed, channels, options.skip_bad, options.on_progress)
+    notes = [*notes, *(f"left out: {error}" for error in decoded.skipped)]
     readable = [entries[place] for place in decoded.kept.tolist()]
     _check_left(entries, readable, classes)
     parts = {}
@@ -74,7 +71,7 @@ def read_entries(
         places = [place for place, entry in enumerate(readable) if entry.part == part]
         if places:
             block = slice(places[0], places[-1] + 1)
-            parts[part] = _images(decoded.pixels[block], readable[block], classes)
+            parts[part] = _samples(decoded.pixels[block], readable[block], classes)
     return into_splits(parts, notes)
 
 
@@ -86,17 +83,17 @@ def _streamed(
         members = [entry for entry in entries if entry.part == part]
         if members:
             names = [entry.name for entry in members]
-            parts[part] = _images(LooseFiles(folder.absolute(), names, side), members, classes)
+            parts[part] = _samples(LooseFiles(folder.absolute(), names, side), members, classes)
     return parts
 
 
-def _images(
-    pixels: Tensor | Streamed, entries: Sequence[Entry], classes: tuple[str, ...]
+def _samples(
+    inputs: Tensor | Streamed, entries: Sequence[Entry], classes: tuple[str, ...]
 ) -> Samples:
     given = [entry.given_label for entry in entries]
     true = [entry.true_label for entry in entries if entry.true_label is not None]
     return Samples(
-        pixels,
+        inputs,
         torch.tensor(given),
         classes,
         torch.tensor(true) if true else None,
@@ -104,14 +101,10 @@ def _images(
     )
 
 
-def _told(decoded: Decoded) -> list[str]:
-    return [f"left out: {error}" for error in decoded.skipped]
-
-
 def _check_left(
     entries: Sequence[Entry], readable: Sequence[Entry], classes: tuple[str, ...]
 ) -> None:
-    """No part, and no class of the training part, may be lost with the images left out."""
+    """Raise if leaving out images has lost a whole part, or a class of the training part."""
     lost = {entry.part for entry in entries} - {entry.part for entry in readable}
     if lost:
         raise MentorNetError(f"none of the {', '.join(sorted(lost))} images can be read")

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from mentornet.data.files.entries import Entry, read_entries
+from mentornet.data.options import LoadOptions
 from mentornet.data.parts import VALIDATION
-from mentornet.data.progress import Progress
 from mentornet.data.samples import Splits
 from mentornet.errors import MentorNetError
 from mentornet.names import check_keys
@@ -18,33 +18,22 @@ SUFFIXES = {
     ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp",
     ".pbm", ".pgm", ".ppm", ".pnm", ".jp2", ".avif",
 }  # fmt: skip
-"""Files that count as images; any other file beside them is left alone."""
+"""Suffixes of files that count as images. Other files are ignored."""
 
 
-def load_image_folder(
-    folder: Path,
-    *,
-    size: int | None = None,
-    skip_bad: bool = False,
-    stream: bool = False,
-    on_progress: Progress | None = None,
-) -> Splits:
-    """The images below `folder`, their classes named by the folders they are in.
+def load_image_folder(folder: Path, options: LoadOptions | None = None) -> Splits:
+    """The images below `folder`. Each folder that holds images is a class.
 
-    The classes are those of `train/`, or of the folder itself where there is no `train/`. The
-    test set is `test/`; without it `val/` (or `validation/`, `valid/`); without that a tenth of
-    each training class, in the same way every time.
+    The classes are the folders in `train/`, or in the folder itself if it has no `train/`. The
+    test images are in `test/`, or else in `val/` (or `validation/`, `valid/`). If there is
+    neither, a tenth of each training class is held out, in the same way every time.
 
     Args:
-        folder: what holds `train/`, or the class folders themselves.
-        size: height and width; if left out, the median shorter side of 100 training images,
-            held within 8 … 224.
-        skip_bad: leave out images that cannot be read.
-        stream: leave them in their files; nothing is read before training needs it.
-        on_progress: called after each image.
+        folder: the folder that holds `train/`, or the class folders themselves.
+        options: the size of the images, whether they are streamed, and so on.
 
     Returns:
-        Samples whose `paths` are relative to `folder`, with `/` between the names.
+        Splits whose `paths` are relative to `folder`, with `/` as the separator.
     """
     folder = folder.expanduser()
     if not folder.is_dir():
@@ -59,19 +48,12 @@ def load_image_folder(
     entries: list[Entry] = []
     for part in homes:
         entries += _entries(part, homes, classes, folder)
-    return read_entries(
-        entries,
-        classes,
-        size=size,
-        skip_bad=skip_bad,
-        stream=folder if stream else None,
-        on_progress=on_progress,
-        notes=[note for home in homes.values() for note in _strays(home)],
-    )
+    notes = [note for home in homes.values() for note in _strays(home)]
+    return read_entries(entries, classes, folder, options or LoadOptions(), notes)
 
 
 def _homes(folder: Path) -> dict[str, Path]:
-    """The folder that holds the class folders of each part that is there."""
+    """For each part that exists, the folder that holds its class folders."""
     names = {path.name for path in _folders_in(folder)}
     homes = {"train": folder / "train" if "train" in names else folder}
     validation = [name for name in VALIDATION if name in names]
@@ -92,7 +74,7 @@ def _class_folders(part: str, homes: dict[str, Path]) -> list[Path]:
 def _entries(
     part: str, homes: dict[str, Path], classes: tuple[str, ...], folder: Path
 ) -> list[Entry]:
-    """The images of one part; an empty part, or an empty class to learn, is an error."""
+    """The images of one part. An empty part or an empty training class is an error."""
     class_folders = _class_folders(part, homes)
     complaint = f"{homes[part]} has a class that the training images lack:"
     check_keys((path.name for path in class_folders), classes, complaint)
@@ -120,7 +102,7 @@ def _folders_in(folder: Path) -> list[Path]:
 
 
 def images_below(folder: Path) -> list[Path]:
-    """The images at any depth, sorted; what is hidden is left alone."""
+    """The images at any depth, sorted. Hidden files and folders are ignored."""
     found = []
     for home, inner, files in os.walk(folder):
         inner[:] = [name for name in inner if not name.startswith(".")]

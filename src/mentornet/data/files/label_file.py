@@ -1,7 +1,7 @@
-"""Given labels from a file, in CIFAR-N's form: one array of labels under each key.
+"""Given labels from a file in the form of CIFAR-N: one array of labels under each key.
 
-The release holds a dict of arrays, as `.pt` and as a pickled `.npy`; a `.npz` of plain arrays
-serves as well. Pickles go through restricted readers: nothing in a file is ever run.
+CIFAR-N is released as a dict of arrays, in a `.pt` file and in a pickled `.npy` file; a `.npz` file
+of plain arrays is read too. Pickles are read with restricted readers, which never run code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def read_labels(path: Path, key: str | None = None) -> Tensor:
 
     Args:
         path: the file.
-        key: which labels; may be left out where the file holds one array only.
+        key: the name of the labels; not needed if the file holds one array only.
     """
     content = _read(path)
     if key is None and len(content) == 1:
@@ -39,20 +39,20 @@ def read_labels(path: Path, key: str | None = None) -> Tensor:
         raise MentorNetError(f"{path} holds no labels {key!r}; {did_you_mean(key, content)}")
     try:
         labels = np.asarray(content[key])
-    except (TypeError, RuntimeError) as error:  # of a tensor that NumPy has no like of
+    except (TypeError, RuntimeError) as error:  # the tensor has no counterpart in NumPy
         raise MentorNetError(
-            f"{path}: {key!r} must be whole numbers, one a sample ({error})"
+            f"{path}: {key!r} must be whole numbers, one for each sample ({error})"
         ) from None
     if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
         raise MentorNetError(
-            f"{path}: {key!r} must be whole numbers, one a sample, "
+            f"{path}: {key!r} must be whole numbers, one for each sample, "
             f"got {labels.dtype} of shape {labels.shape}"
         )
     return torch.from_numpy(labels.astype(np.int64))
 
 
 def label_keys(path: Path) -> tuple[str, ...]:
-    """What the arrays in the file are called; a plain array is called `labels`."""
+    """The names of the arrays in the file; a plain array is called `labels`."""
     return tuple(_read(path))
 
 
@@ -80,7 +80,7 @@ def _read_npz(path: Path) -> dict[str, Any]:
 
 
 def _read_npy(path: Path) -> Any:
-    """An array, or a dict inside one, which NumPy itself reads only by trusting the pickle."""
+    """An array, or a dict inside an array, which NumPy reads only if it trusts the pickle."""
     raw = io.BytesIO(path.read_bytes())
     version = np.lib.format.read_magic(raw)
     read_header = {
@@ -88,7 +88,7 @@ def _read_npy(path: Path) -> Any:
         (2, 0): np.lib.format.read_array_header_2_0,
     }.get(version)
     if read_header is None:
-        raise ValueError(f"version {version} of the format is not known")
+        raise ValueError(f"version {version} of the format is unknown")
     *_, dtype = read_header(raw)
     if not dtype.hasobject:
         return np.load(path, allow_pickle=False)
@@ -97,7 +97,7 @@ def _read_npy(path: Path) -> Any:
 
 
 def _read_pt(path: Path) -> Any:
-    """Torch's own restricted reader, told that NumPy arrays are fine."""
+    """Read with the restricted reader of PyTorch, which here allows NumPy arrays."""
     with torch.serialization.safe_globals(
         [np.ndarray, np.dtype, type(np.dtype(np.int64)), RECONSTRUCT]
     ):

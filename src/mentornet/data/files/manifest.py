@@ -1,4 +1,4 @@
-"""A table of images: where each one is, its label, and optionally its true label and split."""
+"""A table of images: path and label of each, and optionally its true label and split."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from mentornet.data.files.entries import Entry, read_entries
 from mentornet.data.files.manifest_rows import Row, read_rows
+from mentornet.data.options import LoadOptions
 from mentornet.data.parts import PARTS, VALIDATION
-from mentornet.data.progress import Progress
 from mentornet.data.samples import Splits
 from mentornet.errors import MentorNetError
 from mentornet.names import did_you_mean
@@ -17,40 +17,29 @@ from mentornet.names import did_you_mean
 __all__ = ["load_manifest"]
 
 SPLITS = {"": "train", "train": "train", "test": "test", **dict.fromkeys(VALIDATION, "validation")}
-"""What may stand in the column `split`, and the part it means."""
+"""The values of the column `split`, and the part that each means."""
 
 
-def load_manifest(
-    path: Path,
-    *,
-    size: int | None = None,
-    skip_bad: bool = False,
-    stream: bool = False,
-    on_progress: Progress | None = None,
-) -> Splits:
-    """The images that a `.csv` (UTF-8, commas) or `.parquet` file lists, one row an image.
+def load_manifest(path: Path, options: LoadOptions | None = None) -> Splits:
+    """The images that a `.csv` (UTF-8, commas) or `.parquet` file lists, one in each row.
 
-    Columns: `path`, relative to the manifest's folder or absolute; `label` or `given_label`, the
-    name or number of a class; optionally `true_label`; optionally `split`, one of train, val,
-    validation, valid and test, and train where it is left empty. The classes are the labels of
-    the training rows, sorted, by value if all are whole numbers.
+    The columns are: `path`, absolute or relative to the folder of the manifest; `label` or
+    `given_label`, the name or number of a class; optionally `true_label`; optionally `split`, which
+    is train, val, validation, valid or test, and means train if it is empty. The classes are the
+    labels of the training rows, sorted by value if all are whole numbers, else as text.
 
     True labels must be known for all rows of a split or for none. Those of training rows become
-    `true_label`; a test or validation row with one is judged by it. Without test rows the
-    validation rows serve as such; without either, a tenth of each training class.
+    `true_label`. A test or validation row that has one is evaluated by it. Without test rows the
+    validation rows are used for testing; without either, a tenth of each training class.
 
     Args:
         path: the manifest.
-        size: height and width; if left out, the median shorter side of 100 training images,
-            held within 8 … 224.
-        skip_bad: leave out images that are missing or cannot be read.
-        stream: leave them in their files; nothing is read before training needs it.
-        on_progress: called after each image.
+        options: the size of the images, whether they are streamed, and so on.
 
     Returns:
-        Samples whose `paths` are as in the manifest, with `/` between the names.
+        Splits whose `paths` are those of the manifest, with `/` as the separator.
     """
-    path = path.expanduser()
+    path, options = path.expanduser(), options or LoadOptions()
     rows, notes = read_rows(path)
     parts = [_part(row) for row in rows]
     for row in rows:
@@ -62,7 +51,7 @@ def load_manifest(
         found = f"only {classes[0]!r}" if classes else "no training rows"
         raise MentorNetError(f"{path} must list at least 2 classes to train on, found {found}")
     _check_truth(rows, parts)
-    _check_files(rows, path.parent, skip_bad=skip_bad)
+    _check_files(rows, path.parent, skip_bad=options.skip_bad)
     numbers = {name: number for number, name in enumerate(classes)}
     entries = [
         Entry(
@@ -74,10 +63,7 @@ def load_manifest(
         )
         for row, part in zip(rows, parts, strict=True)
     ]
-    return read_entries(
-        entries, classes, size=size, skip_bad=skip_bad, on_progress=on_progress, notes=notes,
-        stream=path.parent if stream else None,
-    )  # fmt: skip
+    return read_entries(entries, classes, path.parent, options, notes)
 
 
 def _part(row: Row) -> str:
@@ -91,7 +77,7 @@ def _part(row: Row) -> str:
 
 
 def _sorted_classes(labels: Iterable[str]) -> tuple[str, ...]:
-    """By value if all are whole numbers, else as text."""
+    """The labels sorted by value if all are whole numbers, else as text."""
     names = sorted(labels)
     if all(name.removeprefix("-").isdecimal() for name in names):
         names.sort(key=int)
@@ -116,13 +102,13 @@ def _check_truth(rows: list[Row], parts: list[str]) -> None:
             missing = next(row for row in members if not row.true_label)
             raise MentorNetError(
                 f"{missing} has no true label, but {len(known)} of {len(members)} {wanted} rows "
-                "have; true labels must be known for all rows of a split or left out (rows that "
-                "were verified can be a split of their own, val)"
+                "have one; true labels must be known for all rows of a split or for none (verified "
+                "rows can be a split of their own, val)"
             )
 
 
 def _check_files(rows: list[Row], folder: Path, *, skip_bad: bool) -> None:
-    """Every path is there and stands in one row only; `skip_bad` forgives a missing file."""
+    """Raise if a path is missing or listed twice; `skip_bad` allows missing files."""
     seen: dict[str, Row] = {}
     for row in rows:
         if not row.path:
@@ -133,6 +119,6 @@ def _check_files(rows: list[Row], folder: Path, *, skip_bad: bool) -> None:
         seen[place] = row
         if not skip_bad and not Path(place).is_file():
             raise MentorNetError(
-                f"{row}: there is no file {row.path} in {folder}, from where paths count; "
-                "--skip-bad continues without it"
+                f"{row}: there is no file {row.path} in {folder}, the folder of the "
+                "manifest; set skip_bad to continue without it"
             )

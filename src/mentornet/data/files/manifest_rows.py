@@ -16,7 +16,7 @@ from mentornet.names import did_you_mean
 __all__ = ["Row", "read_rows"]
 
 COLUMNS = ("path", "label", "given_label", "true_label", "split")
-"""All that a manifest's columns may say; `label` and `given_label` are the same."""
+"""The columns that are read; `label` and `given_label` mean the same."""
 
 _Table = tuple[list[str], list[tuple[int, dict[str, str]]]]
 """The header, and the cells by column for each row with its number."""
@@ -24,7 +24,7 @@ _Table = tuple[list[str], list[tuple[int, dict[str, str]]]]
 
 @dataclass(frozen=True)
 class Row:
-    """One row; what is missing is empty text. In messages it is `manifest.csv, row 3`."""
+    """One row. A missing cell is empty text. In messages a row is `manifest.csv, row 3`."""
 
     place: str
     path: str
@@ -39,7 +39,7 @@ class Row:
 def read_rows(path: Path) -> tuple[list[Row], list[str]]:
     """The rows of a `.csv` or `.parquet` manifest, and notes on columns that were not used.
 
-    Rows are counted as a spreadsheet does: a CSV's header is row 1.
+    Rows are counted as in a spreadsheet: the header of a CSV file is row 1.
     """
     if not path.is_file():
         raise MentorNetError(f"{path} is missing")
@@ -65,7 +65,7 @@ def read_rows(path: Path) -> tuple[list[Row], list[str]]:
 
 
 def _check_columns(path: Path, header: list[str]) -> str:
-    """The column that holds the labels; a header that cannot be is an error."""
+    """The name of the column with the labels; a wrong header is an error."""
     found = f"{path} has the columns {', '.join(header)}"
     if len(header) == 1 and any(mark in header[0] for mark in ";\t"):
         raise MentorNetError(f"{found}; columns must be separated by commas")
@@ -91,7 +91,7 @@ def _read_csv(path: Path) -> _Table:
             lines = [[cell.strip() for cell in line] for line in csv.reader(file, strict=True)]
     except UnicodeDecodeError as error:
         raise MentorNetError(
-            f"{path} is not UTF-8 text ({error.reason}); save it as such"
+            f"{path} is not UTF-8 text ({error.reason}); save it as UTF-8"
         ) from None
     except csv.Error as error:
         raise MentorNetError(f"{path} is not CSV: {error}") from None
@@ -121,7 +121,7 @@ def _read_parquet(path: Path) -> _Table:
 
 
 def _text(value: Any) -> str:
-    """A cell as text: nothing and NaN are empty, and 3.0 is 3."""
+    """A cell as text: None and NaN become empty text, and 3.0 becomes 3."""
     if value is None or value != value:
         return ""
     if isinstance(value, float) and value.is_integer():

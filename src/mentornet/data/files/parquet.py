@@ -1,4 +1,4 @@
-"""Parquet files as plain columns; the one place that needs pyarrow."""
+"""Parquet files as plain columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["class_names", "column_names", "read_parquet"]
 
 
 def read_parquet(path: Path, columns: list[str] | None = None) -> dict[str, list[Any]]:
-    """The columns by name, all of them or those asked for, as lists of Python values."""
+    """The columns by name as lists of Python values: all columns, or those that are named."""
     with _opened(path) as file:
         try:
             table = file.read(columns=columns)
@@ -22,13 +22,13 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> dict[str, list
 
 
 def column_names(path: Path) -> list[str]:
-    """What the columns are called."""
+    """The names of the columns."""
     with _opened(path) as file:
         return list(file.schema_arrow.names)
 
 
 def class_names(path: Path, column: str) -> tuple[str, ...] | None:
-    """The class names of a column of labels, if Hugging Face's metadata is there and has them."""
+    """The class names of a column of labels, if the file has the metadata of Hugging Face."""
     with _opened(path) as file:
         metadata = file.schema_arrow.metadata or {}
     try:

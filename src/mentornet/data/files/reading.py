@@ -1,4 +1,4 @@
-"""Many image files at once: what size they are, and all their pixels."""
+"""Reading many image files: the size that suits them, and all their pixels."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from mentornet.errors import MentorNetError
 __all__ = ["Decoded", "read_images", "survey"]
 
 WORKERS = min(4, os.cpu_count() or 1)
-"""Threads that decode at once; Pillow lets go of Python's lock while it does."""
+"""Number of threads that decode; Pillow releases the lock of Python while it decodes."""
 
 SMALLEST, LARGEST, SAMPLE = 8, 224, 100
-"""Bounds of the size that `survey` proposes, and how many images it looks at."""
+"""The bounds of the size that `survey` proposes, and the number of images that it looks at."""
 
 
 class Decoded(NamedTuple):
-    """Samples that were read together.
+    """Images that were read together.
 
     Attributes:
-        pixels: `(N, C, size, size)`, uint8, of those that could be read.
-        kept: their places among all that were asked for, `(N,)`.
-        skipped: one error for each of the others, in order.
+        pixels: `(N, C, size, size)`, uint8, of the images that could be read.
+        kept: their places in the list that was asked for, `(N,)`.
+        skipped: one error for each of the other images, in order.
     """
 
     pixels: Tensor
@@ -46,13 +46,13 @@ def read_images(
     skip_bad: bool = False,
     on_progress: Progress | None = None,
 ) -> Decoded:
-    """Each image as `read_image` has it, in the order of `paths` however the threads run.
+    """All images as `read_image` reads them, in the order of `paths`.
 
     Args:
         paths: files, or images inside files.
         size: height and width of the result.
         channels: C, 1 or 3.
-        skip_bad: leave out what cannot be read; without it, the first such image is the error.
+        skip_bad: leave out images that cannot be read; if not, the first such image is an error.
         on_progress: called after each image.
     """
     check_shape(size, channels)
@@ -71,7 +71,11 @@ def read_images(
         for place, error in enumerate(pool.map(fill, range(len(paths)))):
             if error is not None and not skip_bad:
                 pool.shutdown(wait=False, cancel_futures=True)
-                hint = "; --skip-bad continues without it" if isinstance(paths[place], Path) else ""
+                hint = (
+                    "; set skip_bad to continue without it"
+                    if isinstance(paths[place], Path)
+                    else ""
+                )
                 raise UnreadableImage(error.name, f"{error.reason}{hint}") from error
             if error is not None:
                 skipped[place] = error
@@ -82,10 +86,10 @@ def read_images(
 
 
 def survey(paths: Sequence[Path | Packed]) -> tuple[int, int]:
-    """The size and the channels that suit these images, from the headers of up to 100 of them.
+    """The size and the number of channels that suit these images, from up to 100 of their headers.
 
-    The size is the median of their shorter sides, held within 8 … 224: that of the images, where
-    all are squares of one size. The channels are 1 if all are grey, else 3.
+    The size is the median of the shorter sides, limited to 8 … 224. There is 1 channel if all
+    images are grey, else there are 3.
     """
     step = max(1, -(-len(paths) // SAMPLE))
     with quiet():
@@ -97,7 +101,7 @@ def survey(paths: Sequence[Path | Packed]) -> tuple[int, int]:
 
 
 def _header(path: Path | Packed) -> tuple[int, bool] | None:
-    """The shorter side, and whether it is grey; nothing for what reading will find unreadable."""
+    """The shorter side and whether the image is grey, or None if it cannot be read."""
     try:
         with opened(path) as image:
             return min(image.size), image.mode in ("1", "L") or image.mode.startswith("I")
@@ -106,15 +110,15 @@ def _header(path: Path | Packed) -> tuple[int, bool] | None:
 
 
 def _check_memory(count: int, size: int, channels: int) -> None:
-    """Refuse what cannot fit, before hours of decoding."""
+    """Raise if the images cannot fit into memory, before hours of decoding."""
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
-        return  # a system that does not tell
+        return  # this system does not tell
     needed = count * channels * size**2
     if needed > memory:
         raise MentorNetError(
             f"{count} images of {channels} × {size} × {size} need {needed / 1e9:.1f} GB, "
-            f"and this machine has {memory / 1e9:.1f} GB; choose a smaller --image-size "
-            "or --stream"
+            f"and this machine has {memory / 1e9:.1f} GB; choose a smaller image_size, "
+            "or set stream"
         )

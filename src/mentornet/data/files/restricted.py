@@ -1,4 +1,4 @@
-"""Reading pickles of plain data without running what a stranger may have put into them."""
+"""A reader for pickles of plain data, which never runs code that is in the file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 __all__ = ["BROKEN", "RECONSTRUCT", "unpickle"]
 
 RECONSTRUCT: Any = np.empty(0).__reduce__()[0]
-"""The function that a pickled array names, in whatever module this NumPy keeps it."""
+"""The function that a pickled array refers to; its module depends on the version of NumPy."""
 
 _ALLOWED = {
     ("numpy.core.multiarray", "_reconstruct"): RECONSTRUCT,
@@ -19,17 +19,17 @@ _ALLOWED = {
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,
 }
-"""All that a dict of arrays refers to: an array, its dtype, and how to put it together."""
+"""All that a pickled dict of arrays refers to."""
 
 BROKEN = (
     pickle.UnpicklingError, AttributeError, EOFError, IndexError, KeyError, MemoryError, TypeError,
     ValueError,
 )  # fmt: skip
-"""What `unpickle` may raise on bytes that are no pickle, or one of something else."""
+"""What `unpickle` may raise for bytes that are no pickle, or a pickle of other things."""
 
 
 class _Restricted(pickle.Unpickler):
-    """Makes lists, dicts, text, bytes, numbers and arrays, and refuses anything else."""
+    """Builds lists, dicts, text, bytes, numbers and arrays, and refuses anything else."""
 
     def find_class(self, module: str, name: str) -> Any:
         try:
@@ -39,5 +39,5 @@ class _Restricted(pickle.Unpickler):
 
 
 def unpickle(content: bytes) -> Any:
-    """The plain data in a pickle; one that holds anything else is refused."""
+    """The plain data in a pickle. A pickle that holds anything else is refused."""
     return _Restricted(io.BytesIO(content), encoding="latin1").load()

@@ -17,7 +17,7 @@ __all__ = ["read_transition"]
 def read_transition(path: Path) -> Tensor:
     """The matrix in a `.npy` file, or in a `.csv` of plain numbers, as float64 `(K, K)`.
 
-    Its rows are checked where it is used.
+    The rows are checked when the matrix is used.
     """
     path = path.expanduser()
     if not path.is_file():
@@ -27,7 +27,9 @@ def read_transition(path: Path) -> Tensor:
     except (OSError, EOFError, ValueError, csv.Error) as error:
         raise MentorNetError(f"{path} cannot be read as a transition matrix: {error}") from None
     if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in "iuf" or matrix.ndim != 2:
-        raise MentorNetError(f"{path} must hold one matrix of real numbers, with K rows of K")
+        raise MentorNetError(
+            f"{path} must hold one matrix of real numbers, with K rows and K columns"
+        )
     return torch.from_numpy(matrix.astype(np.float64))
 
 
@@ -35,5 +37,5 @@ def _read_csv(path: Path) -> np.typing.NDArray[np.float64]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.reader(file) if row]
     if len({len(row) for row in rows}) > 1:
-        raise ValueError("its rows are not equally long")
+        raise ValueError("its rows differ in length")
     return np.array([[float(cell) for cell in row] for row in rows], dtype=np.float64)

@@ -1,7 +1,7 @@
-"""Transition matrices, and drawing given labels from them.
+"""Transition matrices, and the given labels that are drawn from them.
 
-A transition matrix T of K classes has T[i, j] = P(given label j | true label i); its rows
-sum to 1. All named noises but `instance` are such a matrix.
+A transition matrix T of K classes has T[i, j] = P(given label j | true label i), so its rows
+sum to 1. Every kind of noise is such a matrix, except `instance`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ CIFAR10_CONFUSIONS = {
     "cat": "dog",
     "dog": "cat",
 }
-"""The usual asymmetric map of CIFAR-10 (Patrini et al. 2017): alike classes are mistaken."""
+"""The usual asymmetric map of CIFAR-10 (Patrini et al. 2017): similar classes are confused."""
 
 
 def uniform(classes: int, rate: float) -> Tensor:
     """T = (1 − p) I + p/K: with probability p a class drawn from all K, the true one included.
 
-    The noise of the paper (§5.1); really wrong is p (1 − 1/K) of the labels.
+    This is the noise of the paper (§5.1). A share p (1 − 1/K) of the labels becomes wrong.
 
     >>> uniform(4, 0.4)[0]
     tensor([0.7000, 0.1000, 0.1000, 0.1000], dtype=torch.float64)
@@ -38,7 +38,7 @@ def uniform(classes: int, rate: float) -> Tensor:
 
 
 def symmetric(classes: int, rate: float) -> Tensor:
-    """With probability p one of the K − 1 wrong classes; really wrong is p of the labels.
+    """With probability p one of the K − 1 wrong classes, so a share p of the labels is wrong.
 
     >>> symmetric(5, 0.4)[0]
     tensor([0.6000, 0.1000, 0.1000, 0.1000, 0.1000], dtype=torch.float64)
@@ -48,7 +48,7 @@ def symmetric(classes: int, rate: float) -> Tensor:
 
 
 def pairflip(classes: int, rate: float) -> Tensor:
-    """With probability p the next class, the last one's next being the first.
+    """With probability p the next class; the first class follows the last.
 
     >>> pairflip(3, 0.4)[2]
     tensor([0.4000, 0.0000, 0.6000], dtype=torch.float64)
@@ -58,10 +58,10 @@ def pairflip(classes: int, rate: float) -> Tensor:
 
 
 def asymmetric(classes: Sequence[str], rate: float, groups: Tensor | None = None) -> Tensor:
-    """With probability p the class it is usually mistaken for.
+    """With probability p the class that the true class is usually mistaken for.
 
-    CIFAR-10's five pairs by name; where the classes have `groups` (CIFAR-100's superclasses),
-    the next class of the same group. For other data there is no usual map.
+    If the classes have `groups` (the superclasses of CIFAR-100), that is the next class of the
+    same group. For the classes of CIFAR-10 there are five pairs. Other data has no usual map.
 
     >>> names = ("automobile", "airplane", "bird", "truck", "deer", "horse", "cat", "dog")
     >>> asymmetric(names, 0.4)[2]
@@ -86,7 +86,7 @@ def asymmetric(classes: Sequence[str], rate: float, groups: Tensor | None = None
 
 
 def corrupt(true_label: Tensor, transition: Tensor, *, seed: int) -> Tensor:
-    """Given labels drawn from the row of each true label, `(N,)`.
+    """Given labels `(N,)`, each drawn from the row of T that belongs to its true label.
 
     Args:
         true_label: `(N,)`, integer.
@@ -97,22 +97,24 @@ def corrupt(true_label: Tensor, transition: Tensor, *, seed: int) -> Tensor:
     draws = torch.rand(len(true_label), generator=generator(seed), dtype=torch.float64)
     cumulated, given = transition.cumsum(1).double(), torch.empty_like(true_label)
     members = true_label.argsort().split(true_label.bincount(minlength=len(transition)).tolist())
-    for row, those in zip(cumulated, members, strict=True):  # class by class: N × K may be too much
+    for row, those in zip(cumulated, members, strict=True):  # by class: N × K may not fit
         given[those] = torch.searchsorted(row, draws[those], right=True).to(given.dtype)
     return given.clamp(max=len(transition) - 1)
 
 
-def instance(true_label: Tensor, images: Tensor, classes: int, rate: float, *, seed: int) -> Tensor:
-    """Noise that depends on the image (Xia et al. 2020, Algorithm 2), p on average.
+def instance(
+    true_label: Tensor, features: Tensor, classes: int, rate: float, *, seed: int
+) -> Tensor:
+    """Noise that depends on the sample (Xia et al. 2020, Algorithm 2), with rate p on average.
 
-    Each image x of class y has its own flip rate q from a normal distribution around p, cut
-    to [0, 1], and mistakes fall on the other classes by softmax(xᵀ W_y), W random. The
-    distribution's σ is 0.1, but at most half of the way to 0 or to 1, so that the cut hardly
-    moves its mean.
+    Each sample x of class y has its own flip rate q, drawn from a normal distribution around p
+    that is cut to [0, 1]. Its wrong label is drawn from the other classes by softmax(xᵀ W_y),
+    where W is random. The standard deviation is 0.1, but at most half of the distance from p to
+    0 or to 1, so that the cut hardly moves the mean.
 
     Args:
         true_label: `(N,)`, integer.
-        images: x, `(N, …)`, any dtype; each is flattened and standardised.
+        features: x, `(N, …)`, any dtype; each row is flattened and standardised.
         classes: K.
         rate: p.
         seed: fixes W, q and the draw.
@@ -125,7 +127,7 @@ def instance(true_label: Tensor, images: Tensor, classes: int, rate: float, *, s
         flip = torch.nn.init.trunc_normal_(flip, rate, spread, 0.0, 1.0, generator=draw)
     else:
         flip += rate
-    flat = images.flatten(1).float()
+    flat = features.flatten(1).float()
     flat = (flat - flat.mean(1, keepdim=True)) / flat.std(1, keepdim=True).clamp(min=1e-6)
     chances = torch.empty(count, classes, dtype=torch.float64)
     for label in range(classes):
@@ -140,7 +142,7 @@ def instance(true_label: Tensor, images: Tensor, classes: int, rate: float, *, s
 
 
 def _draw(chances: Tensor, draws: Tensor) -> Tensor:
-    """A class a row: the first whose cumulated chance exceeds the draw."""
+    """One class for each row: the first whose cumulated chance exceeds the draw."""
     reached = chances.cumsum(1) <= draws[:, None]
     return reached.sum(1).clamp(max=chances.shape[1] - 1)
 

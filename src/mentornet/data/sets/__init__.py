@@ -1,1 +1,1 @@
-"""Named datasets, one file each."""
+"""Named datasets, each described in its own file; `registry` lists them."""

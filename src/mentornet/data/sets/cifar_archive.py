@@ -1,4 +1,4 @@
-"""CIFAR's official archives: downloaded, checked, and unpacked without trusting them."""
+"""The official archives of CIFAR: downloaded, checked, and unpacked without trusting them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mentornet.data.progress import Progress
-from mentornet.data.sets.cifar import CIFAR_FOLDERS
+from mentornet.data.sets.cifar_python import CIFAR_FOLDERS
 from mentornet.data.sets.download import download, is_address, local_path
 from mentornet.errors import MentorNetError
 from mentornet.locking import alone
@@ -19,7 +19,7 @@ from mentornet.names import pick
 __all__ = ["fetch_cifar"]
 
 HOME = "https://www.cs.toronto.edu/~kriz"
-"""Where the archives come from, unless a mirror is named."""
+"""The address that the archives are downloaded from if no mirror is named."""
 
 
 class _Archive(NamedTuple):
@@ -48,27 +48,27 @@ def fetch_cifar(
     md5: str | None = None,
     on_progress: Progress | None = None,
 ) -> Path:
-    """See to it that `folder` holds the files of `cifar10` or `cifar100`, and return it.
+    """Download the files of `cifar10` or `cifar100` into `folder`, and return the folder.
 
     Args:
         name: which of the two.
-        folder: where to; it is made. What is there already is not downloaded again.
-        mirror: an address or a local folder that holds the archive, or the archive itself; its
-            home in Toronto, if left out.
-        md5: the archive's checksum, where it is not the official one.
-        on_progress: called with the archive's name and with bytes.
+        folder: it is created if needed. Files that it holds already are not downloaded again.
+        mirror: an address or a local folder that holds the archive, or the archive itself; the
+            official address by default.
+        md5: the checksum of the archive, if it is not the official one.
+        on_progress: called with the name of the archive and with bytes.
     """
     archive = pick(ARCHIVES, name, "archive")
     folder.mkdir(parents=True, exist_ok=True)
     inner = folder / CIFAR_FOLDERS[name]
     if all((inner / file).is_file() for file in archive.members):
-        return folder  # which need not be writable
+        return folder  # before the lock, as the folder may not be writable
     with alone(folder):
         if inner.is_dir():
             missing = [file for file in archive.members if not (inner / file).is_file()]
             if missing:
                 raise MentorNetError(
-                    f"{inner} lacks {', '.join(missing)}; remove it to have it downloaded anew"
+                    f"{inner} lacks {', '.join(missing)}; remove it, and it is downloaded again"
                 )
             return folder
         target = folder / archive.file
@@ -82,7 +82,7 @@ def fetch_cifar(
 
 
 def _address(archive: _Archive, mirror: str | None) -> str:
-    """Where the archive is: in the mirror, or the mirror itself."""
+    """The address of the archive: inside the mirror, or the mirror itself."""
     base = (mirror or HOME).rstrip("/")
     if base.endswith((".tar.gz", ".tgz")) or (not is_address(base) and local_path(base).is_file()):
         return base
@@ -90,9 +90,9 @@ def _address(archive: _Archive, mirror: str | None) -> str:
 
 
 def _unpack(archive: Path, inner: Path, members: tuple[str, ...]) -> None:
-    """Copy the expected members, and only them, out of the archive; all of them or none.
+    """Copy the expected members out of the archive: all of them or none, and nothing else.
 
-    Not `extractall`: no name, link or mode that the archive states ever reaches the disk.
+    Unlike `extractall`, this never writes a name, a link or a mode that the archive states.
     """
     temporary = inner.with_name(f".{inner.name}.{secrets.token_hex(8)}")
     temporary.mkdir()

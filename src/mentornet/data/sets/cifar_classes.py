@@ -1,4 +1,4 @@
-"""What CIFAR's classes are called, and which of them belong together."""
+"""The class names of CIFAR, and which classes belong to the same superclass."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from torch import Tensor
 
 from mentornet.data.samples import Splits
 
-__all__ = ["CIFAR10", "CIFAR100", "grouped"]
+__all__ = ["CLASSES", "grouped"]
 
-CIFAR10 = (
-    "airplane", "automobile", "bird", "cat", "deer",
-    "dog", "frog", "horse", "ship", "truck",
-)  # fmt: skip
+_CIFAR10 = "airplane automobile bird cat deer dog frog horse ship truck"
 
 _CIFAR100 = """
     apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus
@@ -27,16 +24,17 @@ _CIFAR100 = """
     television tiger tractor train trout tulip turtle wardrobe whale willow_tree wolf woman worm
 """
 
-CIFAR100 = tuple(_CIFAR100.split())
+CLASSES = {"cifar10": tuple(_CIFAR10.split()), "cifar100": tuple(_CIFAR100.split())}
+"""The class names of both datasets, in the order of their labels."""
 
 
 def grouped(splits: Splits, coarse_label: Tensor) -> Splits:
-    """The same images, with the superclass of each class as the training images show it.
+    """The same splits with the superclass of each class as its group.
 
     Args:
         splits: with the fine labels.
-        coarse_label: the superclass of each training image, `(N,)`. A class that no training
-            image has is in group −1.
+        coarse_label: the superclass of each training image, `(N,)`. A class with no training
+            image gets group −1.
     """
     groups = torch.full((len(splits.train.classes),), -1)
     groups[splits.train.given_label] = coarse_label

@@ -1,4 +1,4 @@
-"""CIFAR as the Hugging Face hub has it: PNG images inside `train-*` and `test-*.parquet`."""
+"""CIFAR as on the Hugging Face hub: PNG images inside `train-*` and `test-*.parquet`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from mentornet.data.files.parquet import class_names, column_names, read_parquet
 from mentornet.data.files.reading import read_images, survey
 from mentornet.data.progress import Progress
 from mentornet.data.samples import Samples, Splits
-from mentornet.data.sets.cifar_classes import CIFAR10, CIFAR100, grouped
+from mentornet.data.sets.cifar_classes import CLASSES, grouped
 from mentornet.errors import MentorNetError
 
 __all__ = ["ParquetFiles", "find_parquet", "official_order", "read_parquet_splits"]
 
-CLASSES = {"cifar10": CIFAR10, "cifar100": CIFAR100}
 LABEL = {"cifar10": "label", "cifar100": "fine_label"}
 
 BATCHES = (0x8EE293B3, 0x1BE266ED, 0x6CAE721A, 0x12C0B39C, 0xA424037D)
-"""CRC-32 of the labels, a byte each, of CIFAR-10's official batches 1 to 5."""
+"""CRC-32 of the labels, one byte each, of the official batches 1 to 5 of CIFAR-10."""
 
 
 class ParquetFiles(NamedTuple):
-    """The files of one dataset, and the column that its images are in."""
+    """The files of one dataset, and the name of the column with the images."""
 
     train: list[Path]
     test: list[Path]
@@ -35,7 +34,7 @@ class ParquetFiles(NamedTuple):
 
 
 def find_parquet(folder: Path, name: str) -> ParquetFiles | None:
-    """The files of `cifar10` or `cifar100` in the folder or up to two levels below, if any."""
+    """The files of `cifar10` or `cifar100` in the folder or up to two levels below it, if any."""
     patterns = [f"{prefix}train-*.parquet" for prefix in ("", "*/", "*/*/")]
     homes = sorted({path.parent for pattern in patterns for path in folder.glob(pattern)})
     found = []
@@ -53,7 +52,7 @@ def find_parquet(folder: Path, name: str) -> ParquetFiles | None:
 def read_parquet_splits(
     files: ParquetFiles, name: str, on_progress: Progress | None = None
 ) -> Splits:
-    """What the python layout would give: the same images, labels, classes, groups and order."""
+    """The same images, labels, classes and groups as the python layout has, in the same order."""
     train, coarse = _read(files.train, files.image, name, on_progress)
     test, _ = _read(files.test, files.image, name, on_progress)
     if name == "cifar10":
@@ -62,13 +61,13 @@ def read_parquet_splits(
 
 
 def official_order(label: Tensor) -> Tensor:
-    """Where to find each of CIFAR-10's 50,000 training images, in order of the python layout.
+    """The index that puts the 50,000 training images of CIFAR-10 in the order of the python layout.
 
-    The hub has the five batches in another order, which would make nonsense of labels that go by
-    position, as CIFAR-N's do. Samples that are not the official 50,000 stay as they are.
+    The hub has the five batches in another order. Labels that go by position, as those of CIFAR-N
+    do, would not fit. Images other than the official 50,000 keep their order.
 
     Args:
-        label: `(N,)`, as the files have it.
+        label: `(N,)`, in the order of the files.
     """
     stay = torch.arange(len(label))
     if len(label) != 50_000:
@@ -81,7 +80,7 @@ def official_order(label: Tensor) -> Tensor:
 
 
 def _image_column(path: Path, name: str) -> str | None:
-    """The column of images, if the file can be of the dataset that is wanted."""
+    """The column of images, or None if the file belongs to another dataset."""
     columns = column_names(path)
     image = next((column for column in ("img", "image") if column in columns), None)
     if LABEL[name] not in columns or image is None:
@@ -89,7 +88,7 @@ def _image_column(path: Path, name: str) -> str | None:
     named = class_names(path, LABEL[name])
     if named is None:
         return image
-    # Nine in ten, as the hub's own CIFAR-100 has a crab spelt "cra".
+    # Nine in ten are enough, because CIFAR-100 on the hub spells crab as "cra".
     alike = sum(one == other for one, other in zip(named, CLASSES[name], strict=False))
     return image if len(named) == len(CLASSES[name]) and alike >= 0.9 * len(named) else None
 
@@ -97,7 +96,7 @@ def _image_column(path: Path, name: str) -> str | None:
 def _read(
     paths: list[Path], image: str, name: str, on_progress: Progress | None
 ) -> tuple[Samples, Tensor | None]:
-    """The images of one part, and their coarse labels where the files have them."""
+    """The images of one part, and their coarse labels if the files have them."""
     packed: list[Packed] = []
     labels: dict[str, list[Any]] = {LABEL[name]: [], "coarse_label": []}
     for path in paths:
@@ -110,7 +109,7 @@ def _read(
             labels[column] += columns.get(column, [])
     for column, values in labels.items():
         if not all(isinstance(value, int) for value in values):
-            raise MentorNetError(f"{paths[0].parent}: {column} must be whole numbers, none missing")
+            raise MentorNetError(f"{paths[0].parent}: {column} must be a whole number in every row")
     if survey(packed) != (32, 3):
         raise MentorNetError(f"{paths[0].parent} must hold colour images of 32 × 32")
     pixels = read_images(packed, 32, 3, on_progress=on_progress).pixels
@@ -122,6 +121,6 @@ def _read(
 
 
 def _content(cell: Any) -> bytes:
-    """The bytes of an image: a struct {bytes, path}, or nothing, which reading will refuse."""
+    """The bytes in a cell, which is a struct {bytes, path}; empty bytes are refused when read."""
     content = cell.get("bytes") if isinstance(cell, dict) else cell
     return content if isinstance(content, bytes) else b""

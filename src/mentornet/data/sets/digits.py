@@ -1,19 +1,20 @@
-"""scikit-learn's bundled digits: 1,797 real 8 × 8 grey images, no download."""
+"""The digits of scikit-learn: 1,797 real grey images of 8 × 8 pixels, with no download."""
 
 from __future__ import annotations
 
 import torch
 
 from mentornet.data.samples import Samples, Splits
+from mentornet.data.sets.dataset import Dataset
 from mentornet.randomness import generator
 
-__all__ = ["load_digits"]
+__all__ = ["DIGITS", "load_digits"]
 
 _TEST = 360  # one in five
 
 
 def load_digits() -> Splits:
-    """The digits, split in the same way every time; pixels 0–16 are scaled to 0–255."""
+    """The digits, split in the same way every time. Pixels 0–16 are scaled to 0–255."""
     from sklearn.datasets import load_digits as bundled
 
     raw = bundled()
@@ -22,3 +23,9 @@ def load_digits() -> Splits:
     order = torch.randperm(len(label), generator=generator(0))
     everything = Samples(pixels.round().to(torch.uint8), label, tuple("0123456789"))
     return Splits(everything.rows(order[_TEST:]), everything.rows(order[:_TEST]))
+
+
+DIGITS = Dataset(
+    "digits", "8 × 8 grey images that scikit-learn contains. Nothing is downloaded.",
+    lambda _: load_digits(), shape=(1, 8, 8), classes=10, count=1_437, has_clean_labels=True,
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Files from an address or a local path, checked before they count."""
+"""Download of a file from an address or a local path, with a checksum."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["download", "is_address", "local_path"]
 
 
 def download(address: str, target: Path, *, md5: str, on_progress: Progress | None = None) -> None:
-    """Put the file at `address` to `target`, whole and with the right checksum, or not at all.
+    """Download the file at `address` to `target`: whole and with the right checksum, or not at all.
 
-    What has arrived is kept in `target.part`; a later call goes on from there if the server can.
-    A target that is there already and has the checksum is left alone.
+    Bytes that have arrived are kept in `target.part`, and a later call continues from there if the
+    server can. A target that exists and has the checksum is left alone.
 
     Args:
-        address: http, https or file, or a local path.
-        target: where to; its folder is made.
+        address: an http, https or file address, or a local path.
+        target: the file to write; its folder is created.
         md5: the checksum, in hexadecimal.
-        on_progress: called with the target's name and with bytes.
+        on_progress: called with the name of the target and with bytes.
     """
     bring = fetch if is_address(address) else _copy
     if target.is_file() and _md5(target) == md5:
@@ -39,7 +39,7 @@ def download(address: str, target: Path, *, md5: str, on_progress: Progress | No
 
     bring(address, part, report)
     found = _md5(part)
-    if found != md5 and resumed:  # the old part may have been of something else
+    if found != md5 and resumed:  # the old part may belong to another file
         part.unlink()
         bring(address, part, report)
         found = _md5(part)
@@ -47,13 +47,13 @@ def download(address: str, target: Path, *, md5: str, on_progress: Progress | No
         part.unlink()
         raise MentorNetError(
             f"{address} has the MD5 checksum {found}, expected {md5}: "
-            "it is damaged or another file; try again or another mirror"
+            "the file is damaged or another one; try again, or try another mirror"
         )
     part.replace(target)
 
 
 def is_address(text: str) -> bool:
-    """Whether `text` is of http or https; false for paths, file addresses included.
+    """Whether `text` is an http or https address; false for a path or a file address.
 
     >>> is_address("https://example.org/a"), is_address("file:///tmp/a"), is_address("data/a")
     (True, False, False)
@@ -62,12 +62,12 @@ def is_address(text: str) -> bool:
     if not mark:
         return False
     if scheme.lower() not in ("http", "https", "file"):
-        raise MentorNetError(f"an address must be of http, https or file, got {text}")
+        raise MentorNetError(f"an address must start with http, https or file, got {text}")
     return scheme.lower() != "file"
 
 
 def local_path(text: str) -> Path:
-    """The path that `text` is, or that a file address stands for."""
+    """The path in `text`, which may be a file address."""
     if text.lower().startswith("file://"):
         return Path(url2pathname(urlsplit(text).path))
     return Path(text).expanduser()

@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from mentornet.data.samples import Samples, Splits
+from mentornet.data.sets.dataset import Dataset
 from mentornet.errors import MentorNetError
 
-__all__ = ["load_fashion_mnist", "read_idx"]
+__all__ = ["FASHION_MNIST", "load_fashion_mnist", "read_idx"]
 
 CLASSES = (
     "t-shirt", "trouser", "pullover", "dress", "coat",
@@ -21,11 +22,11 @@ CLASSES = (
 )  # fmt: skip
 
 DEBIAN = Path("/usr/share/dataset-fashion-mnist")
-"""Where Debian's package dataset-fashion-mnist puts the files."""
+"""The folder that Debian's package dataset-fashion-mnist installs the files into."""
 
 
 def load_fashion_mnist(folder: Path | None = None) -> Splits:
-    """60,000 and 10,000 grey 28 × 28 images, from `folder` or where Debian puts them."""
+    """60,000 and 10,000 grey images of 28 × 28 pixels, from `folder` or else from `DEBIAN`."""
     folder = folder or DEBIAN
     return Splits(_read(folder, "train"), _read(folder, "t10k"))
 
@@ -60,3 +61,11 @@ def _find(folder: Path, name: str) -> Path:
         f"no {name} in {folder}; install Debian's dataset-fashion-mnist, "
         "or name the folder of the four IDX files"
     )
+
+
+FASHION_MNIST = Dataset(
+    "fashion-mnist",
+    "Fashion-MNIST. The four IDX files, in `folder` or from Debian's dataset-fashion-mnist.",
+    lambda options: load_fashion_mnist(options.folder), shape=(1, 28, 28), classes=10,
+    count=60_000, has_clean_labels=True, options=("folder",),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""ImageNet ILSVRC12 from the folders that people have it in."""
+"""ImageNet (ILSVRC12) from the usual layouts of its folders."""
 
 from __future__ import annotations
 
@@ -10,27 +10,30 @@ from pathlib import Path
 import torch
 
 from mentornet.data.files.image_folder import named_as_image
+from mentornet.data.options import LoadOptions
 from mentornet.data.progress import Progress
 from mentornet.data.samples import Samples, Splits
+from mentornet.data.sets.dataset import Dataset
+from mentornet.data.sets.places import folder_of
 from mentornet.data.stream.streamed import SIDE, LooseFiles
 from mentornet.errors import MentorNetError
 
-__all__ = ["imagenet_validation", "load_imagenet"]
+__all__ = ["IMAGENET", "imagenet_validation", "load_imagenet"]
 
 _BELOW = "ILSVRC/Data/CLS-LOC"  # in the archive of Kaggle
 _LISTS = ("LOC_val_solution.csv", "val.txt", "ILSVRC2012_val.txt")
 
 
 def load_imagenet(folder: Path, *, side: int = SIDE, on_progress: Progress | None = None) -> Splits:
-    """The training and validation images, left in their files; the latter are what is judged on.
+    """The training images, and the validation images to test on, left in their files.
 
-    `train/` has a folder for each class, called by its WordNet id, as in `n01440764`. `val/` has
-    such folders too, or all 50,000 images side by side and a list of their classes beside or above
-    it: `LOC_val_solution.csv` of Kaggle, or `val.txt` with a file name and a class number in each
-    line. Kaggle's `ILSVRC/Data/CLS-LOC/` is found by itself.
+    `train/` has a folder for each class, named by its WordNet id, such as `n01440764`. `val/` has
+    such folders too, or all 50,000 images side by side. In the second case a list of their classes
+    lies beside or above them: `LOC_val_solution.csv` of Kaggle, or `val.txt` with a file name and
+    a class number in each line. `ILSVRC/Data/CLS-LOC/`, as Kaggle has it, is found as well.
 
     Args:
-        folder: that holds `train/` and `val/`.
+        folder: the folder that holds `train/` and `val/`.
         side: height and width of the views.
         on_progress: called after each class.
     """
@@ -52,13 +55,13 @@ def imagenet_validation(folder: Path, classes: Sequence[str], *, side: int = SID
     """The validation images of these classes.
 
     Args:
-        folder: of ImageNet, as `load_imagenet` takes it.
-        classes: WordNet ids; images of others are passed over.
+        folder: the folder of ImageNet, as for `load_imagenet`.
+        classes: WordNet ids; images of other classes are left out.
         side: height and width of the views.
     """
     home = _home(folder)
     if not (home / "val").is_dir():
-        raise MentorNetError(f"{home} has no folder val, where ImageNet's validation images are")
+        raise MentorNetError(f"{home} has no folder val with the validation images of ImageNet")
     numbers = {name: number for number, name in enumerate(classes)}
     if found := [name for name in _class_folders(home / "val") if name in numbers]:
         names, places = _listed(home, "val", found, None)
@@ -85,7 +88,7 @@ def _home(folder: Path) -> Path:
 
 def _class_folders(folder: Path) -> list[str]:
     if not folder.is_dir():
-        raise MentorNetError(f"{folder} is missing; ImageNet's training images are in train")
+        raise MentorNetError(f"{folder} is missing; it must hold the training images of ImageNet")
     return sorted(
         entry.name for entry in os.scandir(folder)
         if entry.is_dir() and not entry.name.startswith(".")
@@ -95,7 +98,7 @@ def _class_folders(folder: Path) -> list[str]:
 def _listed(
     home: Path, part: str, classes: Sequence[str], on_progress: Progress | None
 ) -> tuple[list[str], list[int]]:
-    """The images of these class folders, and which of them each is in."""
+    """The images in these class folders, and the class of each."""
     names: list[str] = []
     labels: list[int] = []
     for label, name in enumerate(classes):
@@ -112,15 +115,15 @@ def _listed(
 
 
 def _val_list(folder: Path, home: Path) -> list[tuple[str, str]]:
-    """File names and WordNet ids of validation images that lie side by side."""
+    """File names and WordNet ids of validation images that are not in class folders."""
     for place in (home, home / "val", folder.expanduser()):
         for name in _LISTS:
             path = place / name
             if path.is_file():
                 return _kaggle(path) if path.suffix == ".csv" else _numbered(path, home / "train")
     raise MentorNetError(
-        f"{home / 'val'} has no class folders, and none of {', '.join(_LISTS)} is there to say "
-        "which class each image is of"
+        f"{home / 'val'} has no class folders, and there is none of "
+        f"{', '.join(_LISTS)} to tell the class of each image"
     )
 
 
@@ -136,7 +139,7 @@ def _kaggle(path: Path) -> list[tuple[str, str]]:
 
 
 def _numbered(path: Path, train: Path) -> list[tuple[str, str]]:
-    """Its numbers count the class folders of all training images, in the order of their names."""
+    """File names and WordNet ids; a number in the file counts the sorted folders of `train`."""
     classes = _class_folders(train)
     found = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -145,8 +148,22 @@ def _numbered(path: Path, train: Path) -> list[tuple[str, str]]:
             raise MentorNetError(f"{path}:{number} must be a file name and a class number")
         if int(label) >= len(classes):
             raise MentorNetError(
-                f"{path}:{number} is of class {label}, but {train} has {len(classes)} class "
-                "folders, and its numbers count them: is a part missing?"
+                f"{path}:{number} has class {label}, but {train} has only {len(classes)} class "
+                "folders, which the number counts: are some missing?"
             )
         found.append((name, classes[int(label)]))
     return found
+
+
+def _load(options: LoadOptions) -> Splits:
+    folder = options.folder or folder_of("imagenet")
+    return load_imagenet(folder, side=options.image_size or SIDE, on_progress=options.on_progress)
+
+
+IMAGENET = Dataset(
+    "imagenet",
+    "ILSVRC12: `train/<synset>/` and `val/` with class folders, the list of Kaggle or a `val.txt`; "
+    "in `folder`, or in `imagenet` inside MENTORNET_DATA.",
+    _load, shape=(3, SIDE, SIDE), classes=1_000, count=1_281_167, has_clean_labels=True,
+    streamed=True, options=("folder", "image_size", "skip_bad", "stream"),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""A file over http: resumed where the server can, and tried again when the line drops."""
+"""Download of a file over http. It is resumed if the server can, and retried if the line drops."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from mentornet.version import __version__
 __all__ = ["CHUNK", "Report", "fetch", "write_part"]
 
 PAUSES = (1.0, 2.0, 4.0, 8.0)
-"""Seconds before each new try, after tries that brought nothing."""
+"""Seconds to wait before each new try, after tries that brought nothing."""
 
 TIMEOUT = 30.0
-"""Seconds without a byte that count as a lost connection."""
+"""After this many seconds without a byte the connection counts as lost."""
 
 CHUNK = 1 << 18
 
 Report = Callable[[int, int], None]
-"""Called with the bytes that are there, and all of them or 0 where that is not known."""
+"""Called with the number of bytes that have arrived, and the total, or 0 if it is unknown."""
 
 
 class _Dropped(Exception):  # noqa: N818 - never leaves this file
-    """The connection was lost, and a new one may do."""
+    """The connection was lost; a new one may work."""
 
 
 class _Unreachable(_Dropped):
@@ -46,7 +46,7 @@ class _Unreachable(_Dropped):
 
 
 def fetch(address: str, part: Path, report: Report) -> None:
-    """Complete `part` from `address`; as many tries as there are `PAUSES` may bring nothing."""
+    """Complete `part` from `address`; at most `len(PAUSES)` tries in a row may bring nothing."""
     start = furthest = _size(part)
     failures = 0
     while True:
@@ -57,22 +57,22 @@ def fetch(address: str, part: Path, report: Report) -> None:
             if isinstance(error, _Unreachable) and have == start:
                 raise MentorNetError(
                     f"{address} cannot be reached ({error}); without internet, set "
-                    "MENTORNET_DATA to the folder that holds the data or name it with --folder, or "
-                    "name a local copy or another address of it with --mirror"
+                    "MENTORNET_DATA to the folder that holds the data, or name that folder in the "
+                    "setting folder, or name a local copy or another address in the setting mirror"
                 ) from None
             if have > furthest:
                 furthest, failures = have, 0
             if failures == len(PAUSES):
                 raise MentorNetError(
                     f"{address}: the connection was lost again and again ({error}); "
-                    f"{have} bytes have arrived, and a new start goes on from there"
+                    f"{have} bytes have arrived, and a new start continues from there"
                 ) from None
         time.sleep(PAUSES[failures])
         failures += 1
 
 
 def _connect(address: str, part: Path, report: Report) -> None:
-    """One connection: what is missing from `part`, or all of it where that cannot be had."""
+    """One connection: fetch the rest of `part`, or the whole file if the server cannot resume."""
     have = _size(part)
     response = _open(address, have)
     if response is None:
@@ -81,7 +81,7 @@ def _connect(address: str, part: Path, report: Report) -> None:
         resumed = have > 0 and response.status == 206
         if resumed and not _starts_at(have, response):
             part.unlink()
-            raise _Dropped("the server sent another range than asked for")
+            raise _Dropped("the server did not send the range that was asked for")
         done = have if resumed else 0
         length = response.headers.get("Content-Length", "")
         total = done + int(length) if length.isdecimal() else 0
@@ -91,8 +91,8 @@ def _connect(address: str, part: Path, report: Report) -> None:
 
 
 def _open(address: str, have: int) -> HTTPResponse | None:
-    """The server's answer, or nothing if it has nothing beyond the bytes we have."""
-    opener = OpenerDirector()  # not build_opener: no ftp, no file, after a redirect either
+    """The response of the server, or None if there are no bytes beyond those we have."""
+    opener = OpenerDirector()  # unlike build_opener: no ftp and no file, even after a redirect
     for handler in (
         ProxyHandler, UnknownHandler, HTTPHandler, HTTPSHandler,
         HTTPDefaultErrorHandler, HTTPRedirectHandler, HTTPErrorProcessor,
@@ -106,7 +106,7 @@ def _open(address: str, have: int) -> HTTPResponse | None:
     except HTTPError as error:
         error.close()
         if error.code == 416 and have:
-            return None  # the checksum will tell whether this is all of it
+            return None  # the checksum will show whether the file is complete
         if error.code in (408, 429) or error.code >= 500:
             raise _Dropped(f"{error.code} {error.reason}") from None
         raise MentorNetError(
@@ -135,7 +135,7 @@ def _chunks(response: HTTPResponse) -> Iterator[bytes]:
 def write_part(
     part: Path, mode: str, chunks: Iterator[bytes], done: int, total: int, report: Report
 ) -> None:
-    """Append the chunks to `part`, or start it anew; a full disk is the user's to hear of."""
+    """Append the chunks to `part`, or start it again; a full disk is reported to the user."""
     try:
         with part.open(mode) as file:
             for chunk in chunks:

@@ -11,23 +11,27 @@ google/, flickr/, val_images_256/
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
+from mentornet.data.options import LoadOptions
 from mentornet.data.progress import Progress
 from mentornet.data.samples import Samples, Splits
+from mentornet.data.sets.dataset import Dataset
 from mentornet.data.sets.imagenet import imagenet_validation
+from mentornet.data.sets.places import folder_of
 from mentornet.data.stream.streamed import SIDE, LooseFiles
 from mentornet.errors import MentorNetError
 
-__all__ = ["MINI", "load_webvision"]
+__all__ = ["MINI", "WEBVISION", "WEBVISION_MINI", "load_webvision"]
 
 MINI = 50
-"""How many classes the small subset has, of Google's part only (§5.3)."""
+"""Number of classes of the small subset, which has the images from Google only (§5.3)."""
 
-_TRIED = 200  # files of a list that are looked for before work starts
+_TRIED = 200  # files of a list that must exist before work starts
 
 
 class _Line(NamedTuple):
@@ -46,20 +50,21 @@ def load_webvision(
 ) -> Splits:
     """The images with the labels of the queries that found them, left in their files.
 
-    They are judged on WebVision's validation images, and on ImageNet's where they are given. A
-    training label that is not the class of its query, by the query map, is an error.
+    The test images are the validation images of WebVision. If the folder of ImageNet is given, its
+    validation images are tested on too. A training label that differs from the class of its
+    query, according to the query map, is an error.
 
     Args:
-        folder: that holds `info/`.
-        mini: only Google's images of the first 50 classes.
-        imagenet: folder of ImageNet.
+        folder: the folder that holds `info/`.
+        mini: only the images from Google of the first 50 classes.
+        imagenet: the folder of ImageNet.
         side: height and width of the views.
         on_progress: called after each list.
     """
     folder = folder.expanduser().absolute()
     info = folder / "info"
     if not info.is_dir():
-        raise MentorNetError(f"{folder} has no folder info, where WebVision's file lists are")
+        raise MentorNetError(f"{folder} has no folder info with the file lists of WebVision")
     every = _synsets(info / "synsets.txt")
     classes = every[:MINI] if mini else every
     parts = ("google",) if mini else ("google", "flickr")
@@ -85,9 +90,9 @@ def load_webvision(
     path = info / "val_filelist.txt"
     lines = _lines(path, len(every))
     home = _home(folder, ["val_images_256", "val_images", "val", ""], path, lines)
-    judged = [line for line in lines if line.label < len(classes)]
+    tested = [line for line in lines if line.label < len(classes)]
     test = _images(
-        folder, [f"{home}{line.name}" for line in judged], [line.label for line in judged],
+        folder, [f"{home}{line.name}" for line in tested], [line.label for line in tested],
         classes, side,
     )  # fmt: skip
     further = {}
@@ -106,12 +111,12 @@ def _images(
 def _synsets(path: Path) -> tuple[str, ...]:
     classes = tuple(line.split(" ")[0] for line in _text(path) if line.strip())
     if len(classes) < 2 or len(set(classes)) < len(classes):
-        raise MentorNetError(f"{path} must name each class once, one a line")
+        raise MentorNetError(f"{path} must name each class once, one in a line")
     return classes
 
 
 def _queries(path: Path, classes: int) -> dict[int, int]:
-    """The class of each query; nothing where the map is not there."""
+    """The class of each query; an empty dict if there is no map."""
     if not path.is_file():
         return {}
     found = {}
@@ -145,7 +150,7 @@ def _lines(path: Path, classes: int) -> list[_Line]:
 
 
 def _home(folder: Path, places: list[str], path: Path, lines: list[_Line]) -> str:
-    """Where the names of a list start from; some are looked for, the others when they are read."""
+    """The prefix of the names in a list. Some of the files are checked here, others when read."""
     prefixes = [f"{place}/" if place else "" for place in places]
     tried = lines[:: max(1, len(lines) // _TRIED)]
     for prefix in prefixes:
@@ -154,7 +159,7 @@ def _home(folder: Path, places: list[str], path: Path, lines: list[_Line]) -> st
     for line in tried:
         if not (folder / f"{prefix}{line.name}").is_file():
             raise MentorNetError(
-                f"{path}:{line.number} names {line.name}, and there is no such file in "
+                f"{path}:{line.number} names {line.name}, but there is no such file in "
                 f"{' or '.join(str(folder / place) for place in places)}"
             )
     return prefix
@@ -177,3 +182,30 @@ def _text(path: Path) -> list[str]:
         raise MentorNetError(f"{path} is missing") from None
     except UnicodeDecodeError:
         raise MentorNetError(f"{path} is not UTF-8") from None
+
+
+def _load(options: LoadOptions, *, mini: bool) -> Splits:
+    imagenet = options.imagenet
+    if imagenet == Path("imagenet") and not imagenet.exists():
+        imagenet = folder_of("imagenet")
+    return load_webvision(
+        options.folder or folder_of("webvision"), mini=mini, imagenet=imagenet,
+        side=options.image_size or SIDE, on_progress=options.on_progress,
+    )  # fmt: skip
+
+
+_OPTIONS = ("folder", "image_size", "skip_bad", "stream", "imagenet")
+
+WEBVISION = Dataset(
+    "webvision",
+    "WebVision 1.0 by its official lists in `info/`; in `folder`, or in `webvision` inside "
+    "MENTORNET_DATA. With `imagenet`, students are tested on the images of ImageNet too.",
+    partial(_load, mini=False), shape=(3, SIDE, SIDE), classes=1_000, count=2_439_574,
+    has_clean_labels=False, streamed=True, options=_OPTIONS,
+)  # fmt: skip
+
+WEBVISION_MINI = Dataset(
+    "webvision-mini", f"The images of WebVision from Google, of the first {MINI} classes.",
+    partial(_load, mini=True), shape=(3, SIDE, SIDE), classes=MINI, count=65_944,
+    has_clean_labels=False, streamed=True, options=_OPTIONS,
+)  # fmt: skip

@@ -1,1 +1,1 @@
-"""Data that stays in its files until a step needs it: shards, views, worker processes."""
+"""Data that stays in its files until a step needs it: shards, views and worker processes."""

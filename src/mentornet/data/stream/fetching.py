@@ -1,4 +1,4 @@
-"""Worker processes that read and decode views ahead of the student."""
+"""Worker processes that read and decode views before the student needs them."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from mentornet.randomness import generator
 
 __all__ = ["Fetcher", "Wanted", "default_workers"]
 
-_AHEAD = 4  # batches that each worker has ready
-_GREY = 127  # of a view that nobody can read
+_AHEAD = 4  # batches that each worker prepares in advance
+_GREY = 127  # value of all pixels of a view that cannot be read
 
 
 class Wanted(NamedTuple):
-    """A batch of views that is asked for.
+    """A request for a batch of views.
 
     Attributes:
-        places: of the B images.
+        places: the places of the B images.
         side: height and width of the views.
-        draws: `(B, VIEW_DRAWS)` for random views; None for the middle of each.
+        draws: `(B, VIEW_DRAWS)` for random views; None for the middle of each image.
     """
 
     places: list[Place]
@@ -45,28 +45,28 @@ class _Fetched(NamedTuple):
 
 
 def default_workers() -> int:
-    """A worker for each core that this process may count on, but one, and 8 at most."""
+    """One worker less than this process has cores, at least 1 and at most 8."""
     processes = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
     return min(8, max(1, len(allowed(0)) // processes - 1))
 
 
 class Fetcher:
-    """Views as they are wanted, in order, read ahead by worker processes.
+    """Gives batches of views in the order of the requests, decoded in advance by worker processes.
 
-    The workers know nothing but what each request tells them, so they cost no memory, and their
-    number changes nothing of what comes back.
+    The workers know only what each request tells them. So they need no memory for the dataset, and
+    their number does not change the result.
 
     Args:
-        workers: how many; 0 to decode in this process.
-        skip_bad: whether an image that cannot be read becomes a grey one, and is told of in
-            `bad`; if not, it is an error.
+        workers: number of processes; 0 to decode in this process.
+        skip_bad: whether an image that cannot be read becomes a grey one and is listed in `bad`;
+            if not, it is an error.
     """
 
     def __init__(self, workers: int, *, skip_bad: bool = False) -> None:
         self.skip_bad = skip_bad
         self.bad: dict[str, str] = {}
-        """Samples that could not be read, and why."""
+        """Images that could not be read, by name, and the reasons."""
         self._queue = _Queue()
         ahead: dict[str, Any] = {"prefetch_factor": _AHEAD} if workers else {}
         self._loader = DataLoader(
@@ -76,35 +76,35 @@ class Fetcher:
         )  # fmt: skip
 
     def fetch(self, wanted: Iterable[Wanted]) -> Iterator[Tensor]:
-        """Each batch as uint8 `(B, 3, side, side)`, in the order that suits convolutions."""
+        """Each batch as uint8 `(B, 3, side, side)`, in the channels-last memory format."""
         self._queue.wanted = wanted
         for fetched in self._alive():
             for name, reason in fetched.bad:
                 if not self.skip_bad:
-                    raise UnreadableImage(name, f"{reason}; --skip-bad continues with a grey one")
+                    raise UnreadableImage(name, f"{reason}; set skip_bad to use a grey one")
                 self.bad[name] = reason
             yield fetched.pixels
 
     def _alive(self) -> Iterator[_Fetched]:
-        """What the workers give; one that was killed is an error of ours, in words."""
+        """The results of the workers; a worker that was killed is reported to the user."""
         source = iter(self._loader)
         while True:
             try:
                 yield next(source)
-            except StopIteration:  # noqa: PERF203 - one batch is worth a try
+            except StopIteration:  # noqa: PERF203 - one try for each batch is cheap
                 return
             except RuntimeError as error:
                 if "worker" not in str(error):
                     raise
                 raise MentorNetError(
                     f"a process that decodes images has died ({error}); if memory ran out, try "
-                    "fewer --workers or a smaller --batch-size"
+                    "fewer workers or a smaller batch_size"
                 ) from None
 
 
 @dataclass
 class _Queue:
-    """What the loader takes for its sampler."""
+    """The requests, in the role of the sampler of a `DataLoader`."""
 
     wanted: Iterable[Wanted] = ()
 
@@ -113,7 +113,7 @@ class _Queue:
 
 
 class _Decoder(Dataset[_Fetched]):
-    """What runs in the workers: a request in, views out. Errors come back as data."""
+    """Runs in the workers: takes a request and returns views. Errors are returned as data."""
 
     def __getitem__(self, wanted: Any) -> _Fetched:
         places, side, draws = wanted
@@ -124,7 +124,7 @@ class _Decoder(Dataset[_Fetched]):
             for number, (place, draw) in enumerate(zip(places, chosen, strict=True)):
                 try:
                     views[number] = view(read_place(place), side, draw)
-                except UnreadableImage as error:  # noqa: PERF203 - that is what it is for
+                except UnreadableImage as error:  # noqa: PERF203 - one bad image must not stop the batch
                     bad.append((error.name, error.reason))
         return _Fetched(torch.from_numpy(views).permute(0, 3, 1, 2), bad)
 

@@ -1,4 +1,4 @@
-"""Packing a dataset into shards: resumable, every image decoded once, every shard read back."""
+"""Packing a dataset into shards. Every image is decoded once, and every shard is read back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mentornet.data.files.decode import Packed, UnreadableImage, opened, quiet
 from mentornet.data.files.image_folder import SUFFIXES
 from mentornet.data.files.reading import WORKERS
 from mentornet.data.progress import Progress
-from mentornet.data.samples import Samples, Splits
+from mentornet.data.samples import Samples, Splits, check_images
 from mentornet.data.stream.shards import FORMAT, INDEX, PLAN
 from mentornet.data.stream.streamed import Place, Streamed, read_place
 from mentornet.data.stream.tar_scan import Member, scan
@@ -30,11 +30,11 @@ from mentornet.files import read_json, write_bytes, write_json
 __all__ = ["PER_SHARD", "Packing", "pack"]
 
 PER_SHARD = 1_000
-"""Samples a shard; of ImageNet about 110 MB."""
+"""Default number of images in a shard; for ImageNet this is about 110 MB."""
 
 
 class Packing(NamedTuple):
-    """What came of it: shards, samples, bytes, and images that were left out."""
+    """The result: number of shards, samples and bytes, and the images that were left out."""
 
     shards: int
     samples: int
@@ -53,25 +53,25 @@ def pack(
 ) -> Packing:
     """Write all parts of a dataset to `folder`, and read them back.
 
-    Samples in files are copied byte for byte, images in memory become PNG. A shard has its name
-    only when it is whole, so after an interruption the same call goes on with the next one.
+    Images in files are copied byte for byte, and images in memory are written as PNG. A shard gets
+    its name when it is complete, so after an interruption the same call continues with the next.
 
     Args:
         splits: the dataset.
-        folder: new, or begun by the same call before.
-        source: what the user called it; kept for whoever finds the shards.
-        per_shard: samples in each.
-        skip_bad: leave out images that cannot be decoded; their numbers stay free.
-        on_progress: called after each sample.
+        folder: a new folder, or one that an earlier call with the same arguments began.
+        source: the name that the user gave; it is stored with the shards.
+        per_shard: number of images in each shard.
+        skip_bad: leave out images that cannot be decoded; their numbers stay unused.
+        on_progress: called after each shard.
     """
     if per_shard < 1:
-        raise MentorNetError(f"per-shard must be ≥ 1, got {per_shard}")
+        raise MentorNetError(f"per_shard must be ≥ 1, got {per_shard}")
     parts = _parts(splits)
     plan = _plan(parts, source, per_shard)
     _begin(folder, plan)
     chunks = [
-        (part, start) for part, images in parts.items()
-        for start in range(0, len(images), per_shard)
+        (part, start) for part, samples in parts.items()
+        for start in range(0, len(samples), per_shard)
     ]  # fmt: skip
     total, done = sum(map(len, parts.values())), 0
     columns: dict[str, list[Any]] = {
@@ -82,21 +82,21 @@ def pack(
     hashes: dict[str, str] = {}
     skipped: list[str] = []
     for number, (part, start) in enumerate(chunks):
-        images = parts[part]
+        samples = parts[part]
         name = f"{part}-{start // per_shard:06d}.tar"
         path = folder / name
-        indices = range(start, min(start + per_shard, len(images)))
+        indices = range(start, min(start + per_shard, len(samples)))
         fresh = not path.exists()
-        left_out = _write(path, images, indices, skip_bad) if fresh else []
+        left_out = _write(path, samples, indices, skip_bad) if fresh else []
         found = {int(member.key): member for member in scan(path)}
         if fresh and len(found) + len(left_out) < len(indices):
             raise MentorNetError(f"{path} does not hold what was written to it; is the disk full?")
         if not fresh:
-            _check_content(path, images, found)
-        skipped += [_name(images, index) for index in indices if index not in found]
+            _check_content(path, samples, found)
+        skipped += [_name(samples, index) for index in indices if index not in found]
         for index in indices:
             if index in found:
-                _add(columns, part, number, found[index], images, index)
+                _add(columns, part, number, found[index], samples, index)
         names.append(name)
         hashes[name] = _digest(path)
         done += len(indices)
@@ -112,19 +112,22 @@ def _parts(splits: Splits) -> dict[str, Samples]:
     parts = {"train": splits.train, "test": splits.test}
     if splits.validation is not None:
         parts["validation"] = splits.validation
-    return parts | dict(splits.further)
+    parts |= splits.further
+    for samples in parts.values():
+        check_images(samples)
+    return parts
 
 
 def _plan(parts: dict[str, Samples], source: str, per_shard: int) -> dict[str, Any]:
     train = parts["train"]
-    digest = hashlib.sha256(b"".join(images.fingerprint() for images in parts.values()))
+    digest = hashlib.sha256(b"".join(samples.fingerprint() for samples in parts.values()))
     return {
         "format": FORMAT,
         "source": source,
         "per_shard": per_shard,
         "streamed": train.streamed,
         "shape": list(train.shape),
-        "counts": {part: len(images) for part, images in parts.items()},
+        "counts": {part: len(samples) for part, samples in parts.items()},
         "digest": digest.hexdigest(),
         "groups": None if train.groups is None else train.groups.tolist(),
         "classes": list(train.classes),
@@ -132,7 +135,7 @@ def _plan(parts: dict[str, Samples], source: str, per_shard: int) -> dict[str, A
 
 
 def _begin(folder: Path, plan: dict[str, Any]) -> None:
-    """A folder of our own: new, or where the same packing was begun."""
+    """Prepare the folder: a new one, or one in which the same packing was begun."""
     path = folder / PLAN
     if path.is_file():
         begun = read_json(path)
@@ -145,38 +148,40 @@ def _begin(folder: Path, plan: dict[str, Any]) -> None:
         for left in folder.glob(".*.tar.*"):
             left.unlink()
     elif folder.exists() and any(folder.iterdir()):
-        raise MentorNetError(f"{folder} is not empty, and not of ours; choose another folder")
+        raise MentorNetError(
+            f"{folder} is not empty, and was not begun by this command; choose another folder"
+        )
     else:
         folder.mkdir(parents=True, exist_ok=True)
         write_json(path, plan)
 
 
-def _check_content(path: Path, images: Samples, found: Mapping[int, Member]) -> None:
-    """A shard of an earlier call holds the images that it should, byte for byte."""
-    if not isinstance(images.source, Streamed):
-        return  # PNG: what it decodes to is compared when it is read
+def _check_content(path: Path, samples: Samples, found: Mapping[int, Member]) -> None:
+    """Raise if a shard of an earlier call does not hold its images, byte for byte."""
+    if not isinstance(samples.inputs, Streamed):
+        return  # the pixels of a PNG are compared when it is read
     for index, member in found.items():
         packed = read_place(Place(f"{path}", path.name, member.offset, member.size))
-        if packed.content != read_place(images.source.place(index)).content:
+        if packed.content != read_place(samples.inputs.place(index)).content:
             raise MentorNetError(
-                f"{path} is damaged: {_name(images, index)} is not what it was; remove the shard, "
-                "and the same command packs it again"
+                f"{path} is damaged: {_name(samples, index)} has changed; remove the shard, and "
+                "the same command packs it again"
             )
 
 
-def _write(path: Path, images: Samples, indices: range, skip_bad: bool) -> list[int]:
-    """One shard under another name first, a whole one or none; returns what was left out."""
+def _write(path: Path, samples: Samples, indices: range, skip_bad: bool) -> list[int]:
+    """Write one complete shard or none, and return the numbers of the images left out."""
     written = []
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with temporary.open("xb") as file:
             with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-                for index, content, suffix in _contents(images, indices, skip_bad):
+                for index, content, suffix in _contents(samples, indices, skip_bad):
                     written.append(index)
                     _put(archive, f"{index:09d}.{suffix}", content)
-                    label = int(images.given_label[index])
+                    label = int(samples.given_label[index])
                     _put(archive, f"{index:09d}.cls", f"{label}".encode())
-                    about = json.dumps(_about(images, index), ensure_ascii=False)
+                    about = json.dumps(_about(samples, index), ensure_ascii=False)
                     _put(archive, f"{index:09d}.json", about.encode())
             file.flush()
             os.fsync(file.fileno())
@@ -187,20 +192,20 @@ def _write(path: Path, images: Samples, indices: range, skip_bad: bool) -> list[
     return [index for index in indices if index not in set(written)]
 
 
-def _contents(images: Samples, indices: range, skip_bad: bool) -> Iterator[tuple[int, bytes, str]]:
-    """The bytes of each image that can be decoded, and its suffix."""
-    pixels = images.source
+def _contents(samples: Samples, indices: range, skip_bad: bool) -> Iterator[tuple[int, bytes, str]]:
+    """The number, the bytes and the suffix of each image that can be decoded."""
+    inputs = samples.inputs
     read: Callable[[int], tuple[bytes, str] | UnreadableImage]
-    if isinstance(pixels, Streamed):
-        streamed = pixels
+    if isinstance(inputs, Streamed):
+        streamed = inputs
 
         def read(index: int) -> tuple[bytes, str] | UnreadableImage:
             try:
-                return _checked(read_place(streamed.place(index)), _name(images, index))
+                return _checked(read_place(streamed.place(index)), _name(samples, index))
             except UnreadableImage as error:
                 return error
     else:
-        held = pixels
+        held = inputs
 
         def read(index: int) -> tuple[bytes, str] | UnreadableImage:
             return _png(held[index]), "png"
@@ -210,7 +215,7 @@ def _contents(images: Samples, indices: range, skip_bad: bool) -> Iterator[tuple
             if not isinstance(found, UnreadableImage):
                 yield (index, *found)
             elif not skip_bad:
-                hint = f"{found.reason}; --skip-bad leaves it out"
+                hint = f"{found.reason}; set skip_bad to leave it out"
                 raise UnreadableImage(found.name, hint) from None
 
 
@@ -234,12 +239,12 @@ def _png(pixels: Tensor) -> bytes:
     return content.getvalue()
 
 
-def _about(images: Samples, index: int) -> dict[str, Any]:
-    about: dict[str, Any] = {"given_label": int(images.given_label[index])}
-    if images.true_label is not None:
-        about["true_label"] = int(images.true_label[index])
-    if images.paths is not None:
-        about["path"] = images.paths[index]
+def _about(samples: Samples, index: int) -> dict[str, Any]:
+    about: dict[str, Any] = {"given_label": int(samples.given_label[index])}
+    if samples.true_label is not None:
+        about["true_label"] = int(samples.true_label[index])
+    if samples.paths is not None:
+        about["path"] = samples.paths[index]
     return about
 
 
@@ -249,15 +254,15 @@ def _put(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     archive.addfile(member, io.BytesIO(content))
 
 
-def _name(images: Samples, index: int) -> str:
-    return f"image {index}" if images.paths is None else images.paths[index]
+def _name(samples: Samples, index: int) -> str:
+    return f"image {index}" if samples.paths is None else samples.paths[index]
 
 
 def _add(
-    columns: dict[str, list[Any]], part: str, shard: int, member: Any, images: Samples, index: int
+    columns: dict[str, list[Any]], part: str, shard: int, member: Any, samples: Samples, index: int
 ) -> None:
-    """A row of the table, once the shard is seen to say what it should."""
-    about = _about(images, index)
+    """Add a row to the index, after a check that the shard fits the data."""
+    about = _about(samples, index)
     if any(member.about.get(key) != value for key, value in about.items()):
         raise MentorNetError(f"sample {member.key} of shard {shard} was packed from other data")
     for name, value in (

@@ -1,12 +1,12 @@
-"""A dataset in shards: WebDataset's tar files, with a table of what is where.
+"""A dataset in shards: the tar files of a WebDataset, with an index of all samples.
 
-    shards.json      classes, parts, how the images are to be seen, what each shard must hash to
-    index.parquet    a row a sample: part, shard, offset, size, given_label, true_label, path
+    shards.json      classes, parts, shape of the images, hashes of the shards
+    index.parquet    one row for each sample: part, shard, offset, size, labels, path
     train-000000.tar, train-000001.tar, …, test-000000.tar, …
 
-Any WebDataset reader reads the tar files. With the table we read any sample of them at once, so
-an epoch is in the same random order, bit for bit, as from loose files. Shards of others, which
-have no such table, are looked through once.
+Any WebDataset reader can read the tar files. With the index we read any sample directly, so an
+epoch has the same random order, bit for bit, as with loose files. Shards that were made by other
+programs have no such index, and are searched through once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PLAN, INDEX, FORMAT = "shards.json", "index.parquet", 1
 
 
 def has_shards(folder: Path) -> bool:
-    """Whether that is a folder of shards."""
+    """Whether the folder holds shards."""
     if (folder / PLAN).is_file():
         return True
     return any(folder.glob("*.tar")) and not any(path.is_dir() for path in folder.iterdir())
@@ -44,43 +44,45 @@ def has_shards(folder: Path) -> bool:
 def load_shards(
     folder: Path, *, side: int | None = None, on_progress: Progress | None = None
 ) -> Splits:
-    """The parts of a dataset in shards: streamed, or in memory where they were when it was packed.
+    """The parts of a dataset in shards: streamed, or in memory if they were so before packing.
 
     Args:
-        folder: of the shards.
-        side: height and width of the views of what is streamed.
-        on_progress: called while shards without a table are looked through, and images are read.
+        folder: the folder of the shards.
+        side: height and width of the views of streamed images.
+        on_progress: called while shards without an index are searched, and while images are read.
     """
     folder = folder.expanduser().absolute()
     if (folder / PLAN).is_file():
         plan = read_json(folder / PLAN)
         if plan.get("format") != FORMAT:
             raise MentorNetError(
-                f"{folder / PLAN} is of format {plan.get('format')!r}, and {FORMAT} is read; pack "
-                "the data again with this version"
+                f"{folder / PLAN} has format {plan.get('format')!r}, but this version reads "
+                f"format {FORMAT}; pack the data again"
             )
         if not (folder / INDEX).is_file() or "shards" not in plan:
             raise MentorNetError(
-                f"{folder} was not packed to the end; run the same mentornet shards again"
+                f"{folder} was not packed to the end; run the same mentornet shards command again"
             )
         table = _read_index(folder / INDEX)
     else:
-        plan, table = _looked_through(folder, on_progress)
+        plan, table = _searched(folder, on_progress)
     if side is not None and not plan["streamed"]:
         raise MentorNetError(
-            f"--image-size has no meaning for {folder}: its images were brought to one size"
+            f"the setting image_size has no meaning for {folder}: its images have one size"
         )
     _check_sizes(folder, plan["shards"], table)
     parts = {
-        part: _images(folder, plan, table, part, side or SIDE, on_progress)
+        part: _samples(folder, plan, table, part, side or SIDE, on_progress)
         for part in dict.fromkeys(table["part"].tolist())
     }
     if "train" not in parts:
-        raise MentorNetError("the shards have no training part; its files are called train-….tar")
+        raise MentorNetError(
+            "the shards have no training part; its files must be called train-….tar"
+        )
     return into_splits(parts)
 
 
-def _images(
+def _samples(
     folder: Path,
     plan: dict[str, Any],
     table: dict[str, Any],
@@ -126,7 +128,7 @@ def _read_index(path: Path) -> dict[str, Any]:
 
 
 def _check_sizes(folder: Path, shards: list[str], table: dict[str, Any]) -> None:
-    """Every shard is there and long enough, before work starts."""
+    """Raise if a shard is missing or too short, before work starts."""
     if len(table["shard"]) and int(table["shard"].max()) >= len(shards):
         raise MentorNetError(
             f"{folder / PLAN} names fewer shards than {INDEX}; pack the data again"
@@ -138,13 +140,11 @@ def _check_sizes(folder: Path, shards: list[str], table: dict[str, Any]) -> None
         if not path.is_file():
             raise MentorNetError(f"{path} is missing")
         if path.stat().st_size < end:
-            raise UnreadableImage(f"{path}", f"it is cut short, {end} bytes are needed")
+            raise UnreadableImage(f"{path}", f"it is cut short; {end} bytes are needed")
 
 
-def _looked_through(
-    folder: Path, on_progress: Progress | None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Plan and table of shards that we have not packed."""
+def _searched(folder: Path, on_progress: Progress | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The plan and the index of shards that were made by another program."""
     shards = sorted(path.name for path in folder.glob("*.tar"))
     rows: list[tuple[str, int, int, int, str, str | None, str]] = []
     for number, name in enumerate(shards):
@@ -161,7 +161,7 @@ def _looked_through(
                  None if true is None else str(true), member.key)
             )  # fmt: skip
         if on_progress is not None:
-            on_progress("looking through shards", number + 1, len(shards))
+            on_progress("searching shards", number + 1, len(shards))
     classes = _classes({row[4] for row in rows} | {row[5] for row in rows if row[5] is not None})
     numbers = {name: number for number, name in enumerate(classes)}
     columns = list(zip(*rows, strict=True)) or [()] * 7
@@ -183,7 +183,7 @@ def _part(shard: str) -> str:
 
 
 def _classes(labels: Iterable[str]) -> list[str]:
-    """Class names; where all are whole numbers, all from 0 to the largest."""
+    """The class names; if all are whole numbers, every number from 0 to the largest."""
     names = sorted(labels)
     if all(name.isdecimal() for name in names):
         return [str(number) for number in range(max(map(int, names), default=0) + 1)]

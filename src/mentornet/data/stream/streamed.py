@@ -1,4 +1,4 @@
-"""Samples that stay in their files until a step needs them, for data that fits in no memory."""
+"""Images that stay in their files until a step needs them, for data that exceeds the memory."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from mentornet.errors import MentorNetError
 __all__ = ["SIDE", "InShards", "LooseFiles", "Place", "Streamed", "read_place"]
 
 SIDE = 299
-"""Height and width of what Inception sees."""
+"""Height and width of the images that Inception sees."""
 
 
 class Place(NamedTuple):
-    """Where the bytes of an image are.
+    """The place of the bytes of an image.
 
     Attributes:
-        file: that holds them.
-        name: what the user calls the image.
-        offset: of its first byte.
-        size: how many bytes; None for all of the file.
+        file: the file that holds them.
+        name: the name of the image for the user.
+        offset: position of the first byte in the file.
+        size: number of bytes; None for all of the file.
     """
 
     file: str
@@ -38,9 +38,9 @@ class Place(NamedTuple):
 
 
 def read_place(place: Place) -> Packed:
-    """The bytes there; a file that is missing or too short is an `UnreadableImage`."""
+    """Read the bytes; a file that is missing or too short raises `UnreadableImage`."""
     try:
-        with open(place.file, "rb") as file:  # noqa: PTH123 - called for every image of every step
+        with open(place.file, "rb") as file:  # noqa: PTH123 - faster, and it is called for every image
             file.seek(place.offset)
             content = file.read(-1 if place.size is None else place.size)
     except OSError as error:
@@ -51,9 +51,9 @@ def read_place(place: Place) -> Packed:
 
 
 class Streamed(ABC):
-    """N colour images, of which only the places are held; `Samples.pixels` of large data.
+    """N colour images, of which only the places are held in memory: `Samples.inputs` of large data.
 
-    What a student sees of one is a square `view` of it (see `mentornet.data.stream.views`).
+    A student sees a square view of each image (see `mentornet.data.stream.views`).
 
     Args:
         side: height and width of the views.
@@ -63,16 +63,16 @@ class Streamed(ABC):
 
     def __init__(self, side: int = SIDE) -> None:
         if side < 8:
-            raise MentorNetError(f"image size must be at least 8 pixels, got {side}")
+            raise MentorNetError(f"image_size must be at least 8 pixels, got {side}")
         self.side = side
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """(N, 3, side, side), as if they were in memory."""
+        """(N, 3, side, side): the shape that the views of all images would have."""
         return len(self), 3, self.side, self.side
 
     def places(self, index: Iterable[int]) -> list[Place]:
-        """Where those images are."""
+        """The places of these images."""
         return [self.place(number) for number in index]
 
     @abstractmethod
@@ -81,23 +81,23 @@ class Streamed(ABC):
 
     @abstractmethod
     def __getitem__(self, index: Tensor | slice) -> Streamed:
-        """A part of them; nothing is read."""
+        """The images at `index`; nothing is read."""
 
     @abstractmethod
     def place(self, number: int) -> Place:
-        """Where one image is."""
+        """The place of one image."""
 
     @abstractmethod
     def fingerprint(self) -> bytes:
-        """Changes when there are other images, or in another order; not when a folder moves."""
+        """A digest that changes with the images and their order, but not if the folder is moved."""
 
 
 class LooseFiles(Streamed):
     """Each image in a file of its own.
 
     Args:
-        root: the folder that their names start from.
-        names: N paths below it, with `/`.
+        root: the folder that the names are relative to.
+        names: N paths with `/` as the separator.
         side: height and width of the views.
     """
 
@@ -114,7 +114,7 @@ class LooseFiles(Streamed):
 
     def place(self, number: int) -> Place:
         name = self.names[number]
-        return Place(os.path.join(self.root, name), name)  # noqa: PTH118 - for every image
+        return Place(os.path.join(self.root, name), name)  # noqa: PTH118 - faster
 
     def fingerprint(self) -> bytes:
         content = hashlib.sha256(f"files {self.side}\n".encode())
@@ -124,14 +124,14 @@ class LooseFiles(Streamed):
 
 
 class InShards(Streamed):
-    """Samples inside tar files, each found by where it begins and how long it is.
+    """Images inside tar files, each found by its offset and its size.
 
     Args:
         root: the folder of the shards.
-        shards: their file names.
-        shard: which of them each image is in, `(N,)`.
-        offset: of its first byte there, `(N,)`.
-        size: in bytes, `(N,)`.
+        shards: the file names of the shards.
+        shard: the number of the shard that each image is in, `(N,)`.
+        offset: position of the first byte of each image in its shard, `(N,)`.
+        size: number of bytes of each image, `(N,)`.
         side: height and width of the views.
     """
 

@@ -1,4 +1,4 @@
-"""What is inside the tar files of a WebDataset, and where; nothing is ever extracted."""
+"""The contents of the tar files of a WebDataset and their offsets. Nothing is extracted."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Member(NamedTuple):
     """One sample of a shard.
 
     Attributes:
-        key: what its files are called, up to their first dot.
-        offset: of the image's first byte in the shard.
-        size: of the image in bytes.
-        about: what its `.json` says, and its `.cls` as `label`.
+        key: the name of its files up to the first dot.
+        offset: position of the first byte of the image in the shard.
+        size: number of bytes of the image.
+        about: the content of its `.json`, and of its `.cls` as `label`.
     """
 
     key: str
@@ -33,8 +33,8 @@ class Member(NamedTuple):
 def scan(path: Path) -> Iterator[Member]:
     """The samples of one shard, in order.
 
-    Files of one key stand side by side: an image, and a `.cls` with its label or a `.json` with
-    `given_label`; anything else is passed over.
+    The files of one key follow one another: an image, and a `.cls` with its label or a `.json`
+    with `given_label`. Other files are ignored.
     """
     try:
         with tarfile.open(path, "r:") as archive:
@@ -42,7 +42,7 @@ def scan(path: Path) -> Iterator[Member]:
     except FileNotFoundError:
         raise MentorNetError(f"{path} is missing") from None
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise MentorNetError(f"{path} is not a whole tar file: {error}") from None
+        raise MentorNetError(f"{path} is not a complete tar file: {error}") from None
 
 
 def _samples(path: Path, archive: tarfile.TarFile) -> Iterator[Member]:
@@ -54,7 +54,7 @@ def _samples(path: Path, archive: tarfile.TarFile) -> Iterator[Member]:
             continue
         _check_name(path, member.name)
         if member.offset_data + member.size > size:
-            raise MentorNetError(f"{path} is cut short: {member.name} is not all there")
+            raise MentorNetError(f"{path} is cut short: {member.name} is incomplete")
         home, _, name = member.name.rpartition("/")
         stem, _, kind = name.partition(".")
         this = f"{home}/{stem}" if home else stem
@@ -74,7 +74,7 @@ def _about(
     path: Path, archive: tarfile.TarFile, member: tarfile.TarInfo, kind: str
 ) -> dict[str, Any]:
     file = archive.extractfile(member)
-    assert file is not None  # it is a file
+    assert file is not None  # because it is a regular file
     try:
         text = file.read(1 << 20).decode()
         content = json.loads(text) if kind == "json" else {"label": text.strip()}

@@ -1,9 +1,10 @@
-"""Square views of large photographs, as Inception is trained and judged on them (App. E).
+"""Square views of large photographs, as Inception is trained and tested on them (App. E).
 
-For training: a random rectangle of the photograph, a tenth of its area or more and between 3:4
-and 4:3, brought to a square, flipped at random; then brightness and saturation are changed at
-random, in random order. For judging: the middle, 7/8 of each side. Pixels come to −1 … 1.
-These are the defaults of the implementation that the paper took its student from.
+A view for training is a random rectangle of the photograph, with at least a tenth of its area and
+an aspect between 3:4 and 4:3. It is resized to a square and flipped at random; then brightness and
+saturation are changed at random, in random order. A view for testing is the middle, 7/8 of each
+side. Pixels are scaled to −1 … 1. These are the defaults of the implementation that the paper took
+its student from.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ from mentornet.errors import MentorNetError
 __all__ = ["COLOUR_DRAWS", "VIEW_DRAWS", "distort", "random_box", "scaled", "view"]
 
 VIEW_DRAWS, COLOUR_DRAWS = 5, 3
-"""How many random numbers in [0, 1) a random view takes, and its colours."""
+"""Number of random numbers in [0, 1) for a random view, and for the change of its colours."""
 
 _LEAST_AREA = 0.1
 _ASPECTS = 3 / 4, 4 / 3  # width / height
 _MIDDLE = 0.875
-_ORIENTATION = 0x0112  # where EXIF says how the camera was held
-_END = b"\xff\xd9"  # of a JPEG that is whole
+_ORIENTATION = 0x0112  # the EXIF tag for the orientation of the camera
+_END = b"\xff\xd9"  # the last bytes of a complete JPEG
 _BRIGHTER, _LEAST_COLOUR, _MOST_COLOUR = 32 / 255, 0.5, 1.5
 
 
 def random_box(width: int, height: int, draws: NDArray[np.float64]) -> tuple[int, int, int, int]:
     """Left, top, width and height of a random rectangle of an image.
 
-    Its aspect a is uniform in 3/4 … 4/3, and its height uniform between that of a tenth of the
-    image's area, √(0.1 · W · H / a), and the largest that fits.
+    The aspect a is uniform in 3/4 … 4/3. The height is uniform between the one that gives a tenth
+    of the area of the image, √(0.1 · W · H / a), and the largest one that fits.
 
     Args:
-        width: W of the image.
-        height: H of the image.
+        width: W, the width of the image.
+        height: H, the height of the image.
         draws: at least 4 numbers in [0, 1).
     """
     aspect = _ASPECTS[0] + draws[0] * (_ASPECTS[1] - _ASPECTS[0])
@@ -55,11 +56,11 @@ def random_box(width: int, height: int, draws: NDArray[np.float64]) -> tuple[int
 def view(source: Packed, side: int, draws: NDArray[np.float64] | None = None) -> NDArray[np.uint8]:
     """A view of one photograph, `(side, side, 3)`.
 
-    It is turned as its EXIF says, put over white where it is transparent, and resized bilinearly.
-    A JPEG that is more than twice as large as it need be is decoded at half its size or less.
+    The photograph is turned as its EXIF says, put on white if it is transparent, and resized
+    bilinearly. A JPEG that is at least twice as large as needed is decoded at a smaller size.
 
     Args:
-        source: its bytes, in any format that is read.
+        source: the bytes of the photograph, in any format that is read.
         side: height and width of the result.
         draws: `VIEW_DRAWS` numbers in [0, 1) for a random view; None for the middle.
     """
@@ -72,7 +73,7 @@ def view(source: Packed, side: int, draws: NDArray[np.float64] | None = None) ->
             factor = _reducible(box, side)
             pixels = _jpeg(cv2, source, factor)
             left, top, columns, rows = (number // factor for number in box)
-        else:  # what is rare, odd or cut short, Pillow knows how to tell
+        else:  # Pillow handles, or reports, what is rare, odd or cut short
             pixels = np.asarray(upright(image, "RGB"))
             left, top, columns, rows = _box(pixels.shape[1], pixels.shape[0], draws)
             plain = False
@@ -93,20 +94,20 @@ def _box(width: int, height: int, draws: NDArray[np.float64] | None) -> tuple[in
 
 
 def _reducible(box: tuple[int, int, int, int], side: int) -> int:
-    """By how much a JPEG may be decoded smaller: 1, 2, 4 or 8 times."""
+    """The factor by which a JPEG may be decoded smaller: 1, 2, 4 or 8."""
     excess = min(box[2], box[3]) / side
     return next((factor for factor in (8, 4, 2) if excess >= factor), 1)
 
 
 def _jpeg(cv2: Any, source: Packed, factor: int) -> NDArray[np.uint8]:
-    """The pixels of a JPEG, blue first, at 1/`factor` of its size."""
+    """The pixels of a JPEG in the order blue, green, red, at 1/`factor` of its size."""
     flags = {
         1: cv2.IMREAD_COLOR, 2: cv2.IMREAD_REDUCED_COLOR_2, 4: cv2.IMREAD_REDUCED_COLOR_4,
         8: cv2.IMREAD_REDUCED_COLOR_8,
     }  # fmt: skip
     pixels = cv2.imdecode(np.frombuffer(source.content, np.uint8), flags[factor])
     if pixels is None:
-        raise ValueError("its content is not that of a JPEG")
+        raise ValueError("its content is not a JPEG")
     return np.asarray(pixels)
 
 
@@ -115,25 +116,25 @@ def _opencv() -> Any:
         import cv2
     except ModuleNotFoundError:
         raise MentorNetError(
-            "images of this size are prepared with OpenCV: pip install 'mentornet[large]'"
+            "streamed images need OpenCV: pip install 'mentornet[large]'"
         ) from None
     return cv2
 
 
 def scaled(pixels: Tensor) -> Tensor:
-    """uint8 `(B, 3, H, W)` as float32 in 0 … 1."""
+    """Pixels in uint8, `(B, 3, H, W)`, as float32 in 0 … 1."""
     return pixels.float() / 255
 
 
 def distort(images: Tensor, draws: Tensor) -> Tensor:
-    """Samples `(B, 3, H, W)` in 0 … 1, each brighter or darker by up to 32/255, its saturation
-    times 0.5 … 1.5; which of the two comes first is drawn too.
+    """Change the brightness of each image by up to ±32/255 and its saturation by 0.5 … 1.5 times.
 
-    In the colour wheel a pixel of lightness m = max(r, g, b) keeps m, and its other colours move
-    to m − k (m − c), where k is the factor, held so that none falls below 0.
+    Which of the two changes comes first is random. A change of saturation by the factor k keeps
+    m = max(r, g, b) of a pixel and moves its other colours c to m − k (m − c). The factor is
+    limited so that no colour falls below 0.
 
     Args:
-        images: the batch.
+        images: `(B, 3, H, W)` in 0 … 1.
         draws: `(B, COLOUR_DRAWS)` in [0, 1).
     """
     shift, factor, order = (column[:, None, None, None] for column in draws.to(images).unbind(1))
@@ -147,5 +148,7 @@ def distort(images: Tensor, draws: Tensor) -> Tensor:
 def _saturated(images: Tensor, factor: Tensor) -> Tensor:
     most = images.amax(1, keepdim=True)
     spread = most - images.amin(1, keepdim=True)
-    limit = most.clamp(min=0) / spread.clamp(min=1e-6)  # a factor that turns the least colour to 0
+    limit = most.clamp(min=0) / spread.clamp(
+        min=1e-6
+    )  # the factor that turns the smallest colour to 0
     return most - (most - images) * torch.minimum(factor, limit.clamp(min=1))

@@ -1,0 +1,39 @@
+"""Messages name settings; the command line adds the flags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, get_type_hints
+
+__all__ = ["flags_of", "with_flags"]
+
+
+def flags_of(command: Any) -> dict[str, str]:
+    """The flag of every setting that a command has, those of its groups included."""
+    return {name: f"--{name.replace('_', '-')}" for name in _settings(command)}
+
+
+def _settings(kind: Any) -> Iterator[str]:
+    hints = get_type_hints(kind)
+    for part in fields(kind):
+        if is_dataclass(hints[part.name]):
+            yield from _settings(hints[part.name])
+        else:
+            yield part.name
+
+
+def with_flags(message: str, flags: dict[str, str]) -> str:
+    """The message with settings as flags: those of two words anywhere, the others at its start.
+
+    >>> flags = {"clean_count": "--clean-count", "limit": "--limit"}
+    >>> with_flags("limit is 9, but there are 5 samples; leave out clean_count", flags)
+    '--limit is 9, but there are 5 samples; leave out --clean-count'
+    """
+    for name, flag in flags.items():
+        if "_" in name:
+            message = re.sub(rf"(?<![\w-]){name}(?!\w|=)", flag, message)
+        else:
+            message = re.sub(rf"^{name}(?= must| is )", flag, message)
+    return message

@@ -1,0 +1,128 @@
+"""What verdicts do in a run: which method they suit, and what they change or teach.
+
+A method that learns from verdicts gets them, and every sample stays in the training set with its
+given label. For all other methods the verdicts are followed before training starts: relabel changes
+the label, drop leaves the sample out, and keep changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from mentornet.config import TrainConfig
+from mentornet.data import Samples
+from mentornet.errors import MentorNetError
+from mentornet.methods import Method, make_method
+from mentornet.methods.settings import parse_settings
+from mentornet.randomness import generator
+from mentornet.verdicts import Verdicts, draw_verdicts, read_verdicts
+
+__all__ = ["choose_method", "early_method", "gather_verdicts", "use_verdicts"]
+
+_VERIFIED = 12  # a stream of randomness
+
+
+def gather_verdicts(
+    config: TrainConfig, train: Samples, known: Collection[str]
+) -> tuple[Verdicts | None, list[str]]:
+    """All verdicts of a run, drawn and from files, and how many replace earlier ones.
+
+    Args:
+        config: says how many to draw and which files to read.
+        train: the training samples; their places are the numbers that verdicts name.
+        known: paths of samples, whether or not they are trained on.
+    """
+    labels, notes, before = config.labels, [], []
+    found = None
+    if labels.clean_count is not None:
+        seed = generator(config.seed, _VERIFIED).initial_seed()
+        found = draw_verdicts(train.given_label, train.true_label, labels.clean_count, seed=seed)
+        before = ["those drawn"]
+    elsewhere = frozenset(known) - frozenset(train.paths or ())
+    for file in labels.verdicts:
+        later = read_verdicts(
+            file, given_label=train.given_label, class_names=train.classes,
+            true_label=train.true_label, paths=train.paths, elsewhere=elsewhere, earlier=found,
+        )  # fmt: skip
+        found, replaced = (later, 0) if found is None else found.followed_by(later)
+        if replaced:
+            which = before[0] if len(before) == 1 else "those of earlier files"
+            notes.append(f"{replaced} verdicts of {Path(file).name} replace {which}")
+        before.append(f"those of {Path(file).name}")
+    return found, notes
+
+
+def early_method(config: TrainConfig) -> str | None:
+    """The method's name, unless it depends on what the files of verdicts say."""
+    if config.method.method is not None:
+        return config.method.method
+    if config.labels.clean_count is not None:
+        return "mentornet-dd"
+    return None if config.labels.verdicts else "mentornet-auto"
+
+
+def choose_method(config: TrainConfig, verdicts: Verdicts | None) -> tuple[str, list[str]]:
+    """The method's name, and what the user should hear of that choice."""
+    name = early_method(config)
+    if verdicts is None:
+        assert name is not None
+        return name, []
+    right, wrong = verdicts.missing
+    if name is None and right == wrong == 0:
+        return "mentornet-dd", [
+            "the verdicts name enough right and wrong labels to learn from: the method is "
+            "mentornet-dd"
+        ]
+    if name is None:
+        kinds = ((right, "right"), (wrong, "wrong"))
+        more = " and ".join(f"{count} {kind} labels" for count, kind in kinds if count)
+        return "mentornet-auto", [
+            "the method is mentornet-auto; with verdicts on at least "
+            f"{more} more it would be mentornet-dd, which learns from them"
+        ]
+    method = make_method(name, **parse_settings(config.method.set))
+    if right == wrong == 0 and method.needs.verdicts == "no":
+        return name, [f"{name} does not learn from verdicts; the method mentornet-dd would"]
+    return name, []
+
+
+def use_verdicts(
+    config: TrainConfig, method: Method, train: Samples, verdicts: Verdicts | None
+) -> tuple[Samples, Verdicts | None, Tensor | None, list[str]]:
+    """The samples to train on, what the method learns from, and what was done.
+
+    Args:
+        config: of the run.
+        method: that supervises.
+        train: all training samples.
+        verdicts: on these, where there are any.
+
+    Returns:
+        The samples that are left; the verdicts if the method learns from them; the numbers that
+        the samples had before, if some were left out; and notes.
+    """
+    if verdicts is None:
+        return train, None, None, []
+    enough = config.labels.clean_count is not None or verdicts.missing == (0, 0)
+    if method.needs.verdicts == "required" or (method.needs.verdicts == "optional" and enough):
+        verdicts.check(len(train))
+        told = f"{len(verdicts)} verified samples are trained on"
+        return train, verdicts, None, [told] if config.labels.verdicts else []
+    label, stays = train.given_label.clone(), torch.ones(len(train), dtype=torch.bool)
+    moved = ~verdicts.is_correct & (verdicts.true_label >= 0)
+    label[verdicts.index[moved]] = verdicts.true_label[moved]
+    stays[verdicts.index] = verdicts.is_correct | moved
+    if not stays.any():
+        raise MentorNetError("the verdicts drop every sample; there is nothing to train on")
+    left = None if stays.all() else stays.nonzero().flatten()
+    told = (
+        f"verdicts: {int(moved.sum())} samples are relabelled, {int((~stays).sum())} are left out, "
+        f"{int(verdicts.is_correct.sum())} keep their label"
+    )
+    train = replace(train, given_label=label)
+    return train if left is None else train.rows(left), None, left, [told]
