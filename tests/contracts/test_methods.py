@@ -26,7 +26,7 @@ def task(total_steps: int = 10) -> Task:
     verified = Verdicts(every_second, is_correct[every_second], true_label[every_second])
     return Task(
         count=COUNT, classes=CLASSES, total_steps=total_steps, verified=verified,
-        is_correct=is_correct, kept=is_correct,
+        is_correct=is_correct,
     )  # fmt: skip
 
 
