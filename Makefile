@@ -51,7 +51,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.sharing_cost
 	$(BIN)/python -m benchmarks.many_samples
 
-# The audit beside the tools that people use, about an hour; goes on where it was stopped.
+# The audit beside the tools that people use: about an hour; continues where it was stopped.
 bench-audit: $(STAMP)
 	$(BIN)/python -m benchmarks.audit_accuracy
 
@@ -82,13 +82,11 @@ dd-%: $(STAMP)
 table6: $(STAMP)
 	$(BIN)/mentornet reproduce table6 --scale paper --out runs/table6
 
-# Our own benchmark, some hours on two cores; goes on where it was stopped. A CPU that has no bf16
-# wants PRECISION=32.
+# Our own benchmark takes some hours on two cores, and continues where it was stopped. On a CPU
+# without bf16, use PRECISION=32.
 PRECISION ?= bf16
 benchmark: $(STAMP)
-	status=0; for table in benchmark full-size transfer human; do \
-		$(BIN)/mentornet reproduce $$table --precision $(PRECISION) --out results/benchmark \
-			|| status=1; done; exit $$status
+	$(BIN)/python -m benchmarks.accuracy --precision $(PRECISION)
 
 # docs/results.md from the stored results.
 results: $(STAMP)
