@@ -24,9 +24,10 @@ programs: $(STAMP)
 demo: $(STAMP)
 	$(BIN)/mentornet demo
 
-# `make check test` runs the doctests once.
+# `make check test` runs the doctests once. Each process starts with half of the files, so that
+# what the tests of a file share is made once; who is ready first takes over from the other.
 test: setup doctest
-	$(BIN)/python -m pytest --numprocesses 2 tests
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal tests
 
 doctest: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses 2 --quiet src README.md docs
