@@ -24,7 +24,7 @@ from mentornet.config import LabelsConfig, MachineConfig, MethodConfig, Optimise
 from mentornet.data import Batch, Samples, Splits, augment, standardise
 from mentornet.experiments.conditions import conditions
 from mentornet.files import write_json
-from mentornet.methods.mentornet_dd import InRun
+from mentornet.methods.weighted import Weighted
 from mentornet.randomness import generator
 from mentornet.students import make_student
 from mentornet.training import Trainer, prepare
@@ -103,10 +103,11 @@ def plain_steps() -> Callable[[], None]:
 def learned(made: Trainer) -> Trainer:
     """A DD trainer whose mentor has been learned, as for most of a run."""
     step, supervision = steps_of(made), made.supervision
-    assert isinstance(supervision, InRun)
+    assert isinstance(supervision, Weighted)
+    assert supervision.engine.learning is not None
     for _ in range(made.batches.steps):
         step()
-    supervision.learning.due = [made.steps_done]
+    supervision.engine.learning.due = [made.steps_done]
     step()
     return made
 

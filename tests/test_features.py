@@ -43,8 +43,8 @@ def test_at_loss_moves_only_the_current_loss_and_its_difference() -> None:
     moved = features.at_loss(torch.full((5,), 9.0, dtype=torch.float64))
     assert torch.equal(moved.loss[:, :3], features.loss[:, :3])
     assert (moved.current_loss == 9).all()
-    torch.testing.assert_close(moved.percentile, features.loss_level)
-    assert torch.equal(moved.epoch, features.progress)
+    torch.testing.assert_close(moved.loss_level, features.loss_level)
+    assert torch.equal(moved.progress, features.progress)
 
 
 def test_repeat_keeps_copies_of_a_sample_together() -> None:
@@ -53,4 +53,4 @@ def test_repeat_keeps_copies_of_a_sample_together() -> None:
     assert repeated.batch_size == 12
     for i in range(12):
         assert torch.equal(repeated.loss[i], features.loss[i // 4])
-        assert repeated.epoch[i] == features.progress[i // 4]
+        assert repeated.progress[i] == features.progress[i // 4]

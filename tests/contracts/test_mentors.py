@@ -33,13 +33,12 @@ def test_every_feature_matters(arch: str, history: int) -> None:
     mentor = make_mentor(arch, history=history).double()
     features = some_features(1, history=history, dtype=torch.float64)
     weight = mentor.weigh(features)
-    parts = {"loss": 0.5, "difference": 0.5, "label": 1, "epoch": 1}
+    parts = {"loss": 0.5, "difference": 0.5, "label": 1, "progress": 1}
     for name, change in parts.items():
         columns = {key: getattr(features, key) for key in parts}
         columns[name] = (columns[name] + change) % 10 if name == "label" else columns[name] + change
-        columns["epoch"] = (
-            columns["epoch"].clamp(max=99) if name != "epoch" else features.progress - 1
-        )
+        if name == "progress":
+            columns[name] = features.progress - 1
         assert mentor.weigh(type(features)(**columns)) != weight, name
 
 

@@ -16,7 +16,7 @@ from mentornet.experiments.paper_tables import table1, table2, table3
 from mentornet.mentors.store import load_mentor
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
-from mentornet.methods.weighted import SpadeMethod
+from mentornet.methods.weighted import WeightingMethod
 from mentornet.training import Trainer, prepare
 from mentornet.training.schedules import learning_rate
 
@@ -80,7 +80,7 @@ def test_the_methods_of_appendix_e(cell: Cell) -> None:
     assert name is not None
     settings = parse_settings(config.method.set)
     method = make_method(name, **settings)
-    if isinstance(method, SpadeMethod):
+    if isinstance(method, WeightingMethod):
         assert method.decay == 0.95
         assert method.burn_in == 0.2
         assert method.burn_in_drop == 0.5

@@ -65,8 +65,8 @@ def test_resumed_from_a_checkpoint_it_ends_the_same_bit_for_bit(tmp_path: Path) 
     }  # fmt: skip
     whole = main(f"{tmp_path / 'a'}", **options)
     assert whole.criterion is not None
-    assert whole.criterion.spade.total_steps == 200  # calls, not steps of the optimiser
-    assert whole.criterion.spade.step == 200
+    assert whole.criterion.engine.total_steps == 200  # calls, not steps of the optimiser
+    assert whole.criterion.engine.step == 200
     again = MentorTrainer(
         model=tiny_model(), args=whole.args, train_dataset=reviews(1600, seed=0, noise=0.3)
     )
@@ -94,8 +94,8 @@ def test_steps_are_counted_where_accumulation_does_not_divide_an_epoch(
     for _ in range(2):  # the second training begins anew
         trainer.train()
         assert trainer.criterion is not None
-        assert trainer.criterion.spade.total_steps == calls
-        assert trainer.criterion.spade.step == calls
+        assert trainer.criterion.engine.total_steps == calls
+        assert trainer.criterion.engine.step == calls
 
 
 def test_verified_samples_teach_a_mentor(tmp_path: Path) -> None:
@@ -122,8 +122,8 @@ def test_two_processes(tmp_path: Path) -> None:
         "from huggingface_text import main\n"
         "t = main(sys.argv[1], num_train_epochs=5, ddp_backend='gloo')\n"
         "r = t.criterion.records\n"
-        "torch.save({'seen': ~r.loss.isnan(), 'steps': int(t.criterion.spade.step),"
-        " 'total': t.criterion.spade.total_steps, 'weight': t.model.classifier.weight.detach(),"
+        "torch.save({'seen': ~r.loss.isnan(), 'steps': int(t.criterion.engine.step),"
+        " 'total': t.criterion.engine.total_steps, 'weight': t.model.classifier.weight.detach(),"
         " 'accuracy': t.evaluate()['eval_accuracy']}, f'{sys.argv[1]}/{t.args.process_index}.pt')\n"
         "torch.distributed.barrier()\n"
         "os._exit(0)  # gloo's threads now and then abort a process that ends by itself\n"

@@ -88,7 +88,7 @@ def test_figures_are_logged_and_validation_sees_the_plain_loss(tmp_path: Path) -
     assert module.validated
     assert all(torch.equal(ours, plain) for ours, plain in module.validated)
     assert isinstance(module.criterion, MentorLoss)
-    assert module.criterion.spade.step == 12
+    assert module.criterion.engine.step == 12
 
 
 def test_it_is_the_plain_loop_with_the_same_criterion(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_criterion_made_in_setup_and_logs_across_epochs(tmp_path: Path) -> Non
     )  # fmt: skip
     made.fit(module, loader())
     assert isinstance(module.criterion, MentorLoss)
-    assert module.criterion.spade.total_steps == 24
+    assert module.criterion.engine.total_steps == 24
     assert made.callback_metrics["mentor/progress"] == 83.0  # after 20 of 24 batches
 
 

@@ -169,13 +169,13 @@ def test_weight_decay_follows_the_weights_that_the_loss_was_taken_with(
         lambda parameters, decay, weights: followed.append(weights),
     )
     trainer = Trainer(prepared("mentormix", set=("percentile=0.3", "burn_in=0")))
-    done = trainer.supervision.step(trainer.student, next(trainer.batches.epoch(0)), 0.1)
-    assert done.weights is not None
-    assert done.weighed is not None
-    monkeypatch.setattr(trainer.supervision, "step", lambda *_: done)
+    done = trainer.stepper.take(next(trainer.batches.epoch(0)), 0.1)
+    assert done.trust is not None
+    assert done.decays is not None
+    monkeypatch.setattr(trainer.stepper, "take", lambda *_: done)
     trainer.step(next(trainer.batches.epoch(0)), 0)
-    assert followed[0] is done.weighed
-    assert not torch.equal(done.weighed, done.weights)
+    assert followed[0] is done.decays
+    assert not torch.equal(done.decays, done.trust)
 
 
 def test_the_precision_is_not_announced() -> None:

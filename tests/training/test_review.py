@@ -206,22 +206,22 @@ def test_checkpoints_are_in_order_of_epochs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", sorted(METHOD_SETTINGS.keys() - {"mentornet-dd", "verified"}))
 def test_all_state_is_on_the_device_of_the_run(method: str) -> None:
-    """Judged on the meta device, as there may be no other than the CPU.
+    """Tried on the meta device, as there may be no other than the CPU.
 
     (DD and verified look at their verified samples as they start, which that device cannot; they
     hold what they remember wherever those are.)
     """
     from mentornet.methods.settings import parse_settings
-    from mentornet.methods.weighted import Paced
+    from mentornet.methods.weighted import Weighted
 
     count = 20
     task = Task(count, 10, 5, device="meta", is_correct=torch.ones(count).bool())
     supervision = make_method(method, **parse_settings(METHOD_SETTINGS[method])).start(task)
     held: list[Tensor] = [*supervision.parameters()]
-    if isinstance(supervision, Paced):
-        held += [*supervision.spade.buffers()]
+    if isinstance(supervision, Weighted):
+        held += [*supervision.engine.buffers()]
         assert held
-        rule = supervision.spade.rule
+        rule = supervision.engine.rule
         held += [*rule.parameters()] if isinstance(rule, nn.Module) else []
     assert {tensor.device.type for tensor in held} <= {"meta"}
 

@@ -29,7 +29,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_lessons_are_the_runs_own_losses(run: Path) -> None:
     """Smoothed as the run's mentors saw them, ℓ̄ ← 0.8 ℓ̄ + 0.2 ℓ."""
     lesson, sample = read_lessons(run)
-    verified = prepare(read_config(run / "config.toml")).verified
+    verified = prepare(read_config(run / "config.toml")).verdicts
     assert verified is not None
     table = read_records(run / "records.parquet")
     lines = (run / "metrics.jsonl").read_text().splitlines()
@@ -54,7 +54,7 @@ def test_it_beats_the_predefined_one_on_samples_it_has_not_seen(run: Path) -> No
     assert found.error < found.error_predefined
     assert found.auroc > 0.8
     assert (found.verified, found.epochs) == (150, 8)
-    verified = prepare(read_config(run / "config.toml")).verified
+    verified = prepare(read_config(run / "config.toml")).verdicts
     assert verified is not None
     assert found.wrong == int((~verified.is_correct).sum())
 

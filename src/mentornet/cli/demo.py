@@ -17,7 +17,7 @@ __all__ = ["Demo"]
 
 @dataclass(frozen=True)
 class Demo:
-    """Train on digits with 40 % label noise: plain, MentorNet PD, MentorNet DD and the oracle.
+    """Train on digits with 40 % label noise: plainly, with MentorNet PD and DD, and with an oracle.
 
     For example:
 
@@ -29,10 +29,10 @@ class Demo:
     """Folder for demo.json, index.html, curves.png and the runs."""
 
     seeds: int = 1
-    """How many runs of each."""
+    """Number of seeds of each method."""
 
     processes: int = 2
-    """How many runs at a time, each on one thread."""
+    """Number of runs at a time, each on one thread."""
 
     def run(self) -> None:
         """Train, then print the table."""
