@@ -70,4 +70,4 @@ def test_one_is_frozen(tmp_path: Path) -> None:
     told = ended(first, 30)
     second.kill()
     second.communicate()
-    assert "mentornet: rank 0 has not heard of rank 1 for 4 seconds and gives up" in told
+    assert "mentornet: rank 0 has not heard of rank 1 for 4 seconds and ends" in told
