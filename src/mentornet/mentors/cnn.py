@@ -19,8 +19,8 @@ class CNNConfig(MentorConfig):
     """Sizes of the convolutions.
 
     Args:
-        channels: of both.
-        width: steps that a kernel spans.
+        channels: number of output channels of each convolution.
+        width: number of steps that a kernel spans.
     """
 
     channels: int = 20
@@ -30,8 +30,8 @@ class CNNConfig(MentorConfig):
 class CNNMentor(Mentor):
     """g_m = σ(fc(mean_t(tanh(conv2(tanh(conv1(z))))))).
 
-    It convolves over the T steps; at every step it sees loss, difference, label and
-    epoch. The pooling makes it blind to when a loss occurred.
+    It convolves over the T steps; its inputs at every step are loss, difference, label and
+    progress. Because of the pooling it cannot tell when a loss occurred.
     """
 
     name: ClassVar[str] = "cnn"

@@ -126,7 +126,7 @@ class Criterion(nn.Module):
         engine, step, progress = self.engine, self.engine.step, self.engine.progress
         with full_precision(evidence.losses.device):
             weights = engine.weigh(evidence)
-            if isinstance(engine.rule, Curriculum):
+            if isinstance(engine.rule, Curriculum) and evidence.wrong is None:
                 weights = as_shares(weights, evidence.losses, f"mentor {engine.rule.name!r}")
             self.account.add(evidence, weights, engine, step=step, progress=progress)
         self.weights = weights[mine]
