@@ -12,7 +12,7 @@ __all__ = ["MentorNetPD"]
 
 @dataclass(frozen=True)
 class MentorNetPD(Linear):
-    """Eq. 5–7 around the moving percentile: v* = clip(1 − (ℓ − ℓ_pt − λ₁)/λ₂, 0, 1).
+    """v* = clip(1 − (ℓ − ℓ_pt − λ₁)/λ₂, 0, 1): Eq. 5–7 around the loss level ℓ_pt.
 
     Samples below the 75th percentile of recent losses count in full, those beyond
     fade out over λ₂. The paper tunes λ₁ and λ₂ and does not print them.

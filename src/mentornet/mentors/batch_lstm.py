@@ -29,7 +29,9 @@ class BatchLSTMConfig(MentorConfig):
 
 
 class BatchLSTMMentor(Mentor):
-    """g_m = σ(fc(h_i)), h_i the state of an LSTM that has read samples 1 … i of its run.
+    """An LSTM that reads one sample of the batch after another.
+
+    g_m = σ(fc(h_i)), h_i the state of an LSTM that has read samples 1 … i of its run.
 
     So a weight depends on the samples before it in the batch: of all mentors this is
     the one that is not equivariant under permutation.

@@ -33,10 +33,12 @@ class BiLSTMConfig(MentorConfig):
 
 
 class BiLSTMMentor(Mentor):
-    """g_m = σ(fc2(tanh(fc1([LSTM→(z), LSTM←(z), emb(label), emb(epoch)])))).
+    """The MentorNet of the paper: an LSTM reads the last losses in both directions.
+
+    g_m = σ(fc2(tanh(fc1([LSTM→(z), LSTM←(z), emb(label), emb(progress)])))).
 
     The bidirectional LSTM reads (ℓ, ℓ − ℓ_pt) over the last T steps; its two last
-    hidden states, the label's and the epoch's embedding are concatenated.
+    hidden states and the embeddings of the label and of the progress are concatenated.
     """
 
     name: ClassVar[str] = "bilstm"

@@ -27,12 +27,13 @@ class _Block(nn.Module):
 
 
 class FastStudent(nn.Module):
-    """A 2 × 2 stem and three blocks, the last pooled by its maximum; 1.1M parameters.
+    """A fast network for small colour images on a CPU; 1.1M parameters.
 
-    On a CPU the first block, at nearly all pixels, costs most: it is narrow, and the others are 4
-    and 8 times as wide. Pooling comes before the norm and the activation. Convolutions start by
-    passing their inputs on, and draw only the filters beyond those. `prepare` sets the stem to
-    whiten the patches it sees, once and for all.
+    It has a 2 × 2 stem and three blocks, the last pooled by its maximum. On a CPU the first block,
+    which sees nearly all pixels, costs most. So it is narrow, and the others are 4 and 8 times as
+    wide. Pooling comes before the norm and the activation. Convolutions start by passing their
+    inputs on, and draw only the filters beyond those. `prepare` sets the stem once so that it
+    whitens the patches it sees.
 
     Args:
         channels: C of the images.

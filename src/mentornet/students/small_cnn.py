@@ -11,9 +11,10 @@ __all__ = ["SmallCNN"]
 
 
 class SmallCNN(nn.Module):
-    """Four 3 × 3 convolutions, the second and fourth followed by pooling where there is room.
+    """A small network of four convolutions, for grey images of 8 × 8 pixels or more.
 
-    For images of 8 × 8 or more; about 0.07M parameters at width 32.
+    The second and the fourth 3 × 3 convolution are followed by pooling. It has about 0.07M
+    parameters at width 32.
 
     Args:
         channels: of the images.
