@@ -24,9 +24,10 @@ programs: $(STAMP)
 demo: $(STAMP)
 	$(BIN)/mentornet demo
 
-# `make check test` runs the doctests once.
+# `make check test` runs the doctests once. Each process starts with half of the files, so that
+# what the tests of a file share is made once; who is ready first takes over from the other.
 test: setup doctest
-	$(BIN)/python -m pytest --numprocesses 2 tests
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal tests
 
 doctest: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses 2 --quiet src tools README.md docs
@@ -56,7 +57,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.sharing_cost
 	$(BIN)/python -m benchmarks.many_samples
 
-# The audit beside the tools that people use, about an hour; goes on where it was stopped.
+# The audit beside the tools that people use: about an hour; continues where it was stopped.
 bench-audit: $(STAMP)
 	$(BIN)/python -m benchmarks.audit_accuracy
 
@@ -87,13 +88,11 @@ dd-%: $(STAMP)
 table6: $(STAMP)
 	$(BIN)/mentornet reproduce table6 --scale paper --out runs/table6
 
-# Our own benchmark, some hours on two cores; goes on where it was stopped. A CPU that has no bf16
-# wants PRECISION=32.
+# Our own benchmark takes some hours on two cores, and continues where it was stopped. On a CPU
+# without bf16, use PRECISION=32.
 PRECISION ?= bf16
 benchmark: $(STAMP)
-	status=0; for table in benchmark full-size transfer human; do \
-		$(BIN)/mentornet reproduce $$table --precision $(PRECISION) --out results/benchmark \
-			|| status=1; done; exit $$status
+	$(BIN)/python -m benchmarks.accuracy --precision $(PRECISION)
 
 # docs/results.md from the stored results.
 results: $(STAMP)

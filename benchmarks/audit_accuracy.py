@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from mentornet.training.pruning import cross_validated, predicted
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 from torch import Tensor
 
+from benchmarks.accuracy.cleanlab_prune import cross_validate, shortened
 from mentornet.audit.evidence import evidence_of
 from mentornet.audit.ranking import rank
 from mentornet.config import (
@@ -38,10 +38,11 @@ from mentornet.config import (
     StudentConfig,
     TrainConfig,
 )
+from mentornet.data import Splits
 from mentornet.experiments.conditions import conditions
 from mentornet.files import read_json, write_json
 from mentornet.records import Records
-from mentornet.training import Trainer, prepare
+from mentornet.training import Trainer, predict, prepare
 from mentornet.training.observer import Observer
 
 RESULTS = Path(__file__).parents[1] / "results" / "audit"
@@ -132,10 +133,10 @@ def audited(case: Case) -> dict[str, Any]:
     given = prepared.train.given_label.numpy()
     wrong = given != truth.numpy()
     started = time.perf_counter()
-    rate = float(trainer.supervision.figures()["noise_rate"])
+    rate = float(trainer.supervision.metrics()["noise_rate"])
     ranking = rank(evidence_of(records), noise_rate=rate)
-    judging = time.perf_counter() - started
-    scores = cleanlab_scores(given, predicted(trainer, prepared.train.inputs).numpy())
+    ranking_took = time.perf_counter() - started
+    scores = cleanlab_scores(given, predict(trainer.module.eval(), prepared.train.inputs).numpy())
     suggested = ranking.evidence.suggested_label[ranking.is_issue & wrong]
     return {
         "wrong": int(wrong.sum()),
@@ -146,7 +147,7 @@ def audited(case: Case) -> dict[str, Any]:
         "recall": float(ranking.is_issue[wrong].mean()),
         "suggestions_right": float((suggested == truth.numpy()[ranking.is_issue & wrong]).mean()),
         "test_accuracy": trainer.evaluate(prepared.test).accuracy,
-        "seconds": trained + judging,
+        "seconds": trained + ranking_took,
         "ours": found(wrong, 1 - ranking.quality),
         "area under the margin": found(wrong, -records.plain.numpy()),
         "cleanlab, same run": found(wrong, scores["self_confidence"]),
@@ -160,7 +161,9 @@ def crossed(case: Case) -> dict[str, Any]:
     assert plain.train.true_label is not None
     given = plain.train.given_label.numpy()
     wrong = given != plain.train.true_label.numpy()
-    chances, took = cross_validated(plain, FOLDS, None, Observer())
+    chances, took = cross_validate(
+        shortened(plain.config, 1.0), Splits(plain.train, plain.test), FOLDS, None, Observer()
+    )
     scores = cleanlab_scores(given, chances.numpy())
     return {
         "seconds": took,

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 import torch
 
 torch.set_num_threads(1)  # tests run side by side
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # and so do the processes that they start
 
 
 @pytest.fixture(autouse=True)

@@ -37,7 +37,7 @@ class Claim:
         text: the claim in words.
         found: the numbers, in percent, with their range; empty if the runs are not there yet.
         holds: whether it does; None if nobody knows yet.
-        margin: by how much it holds, or fails if negative; None where it is not judged by one.
+        margin: by how much it holds, or fails if negative; None for a claim that has no margin.
     """
 
     text: str

@@ -30,15 +30,15 @@ from mentornet.data.samples import Samples
 from mentornet.errors import MentorNetError
 from mentornet.files import write_bytes, write_text
 from mentornet.randomness import generator
-from mentornet.training import Observer, RunFolder, load_student, predict, prepare, train
+from mentornet.training import Observer, Trainer, predict, prepare
+from mentornet.training.speed import choose_machine
 
-__all__ = ["VERDICTS", "CleanlabPrune", "cross_validate", "find_wrong"]
+__all__ = ["VERDICTS", "CleanlabPrune", "cross_validate", "find_wrong", "shortened"]
 
 VERDICTS = "verdicts.csv"
 """The file of the first step, in its folder."""
 
 _FOLDS = 13  # stream of randomness
-_ONLY_AT_THE_END = 1_000_000  # epochs between two evaluations on the test images
 
 
 @dataclass(frozen=True)
@@ -88,19 +88,23 @@ class CleanlabPrune:
             observer: told of each fold.
         """
         find_label_issues = _find_label_issues()
-        plain = replace(config, method=MethodConfig("full-model"))
-        prepared = prepare(plain)
+        prepared = prepare(replace(config, method=MethodConfig("full-model")))
+        machine = choose_machine(prepared, observer.note)
         samples = prepared.train
-        splits = Splits(samples, prepared.test)
         probabilities, seconds = cross_validate(
-            _shortened(prepared.config, self.length), splits, self.folds, folder, observer
+            replace(shortened(prepared.config, self.length), machine=machine),
+            Splits(samples, prepared.test),
+            self.folds,
+            folder,
+            observer,
         )
         wrong = find_wrong(samples, probabilities, find_label_issues)
         observer.note(f"cleanlab leaves out {int(wrong.sum())} of {len(wrong)} samples")
         path = folder / VERDICTS
         _write_verdicts(path, wrong)
         labels = replace(config.labels, verdicts=(f"{path}",))
-        return replace(config, labels=labels, method=MethodConfig("verified")), seconds
+        method = MethodConfig("verified")
+        return replace(config, labels=labels, method=method, machine=machine), seconds
 
 
 def _find_label_issues() -> Any:
@@ -126,49 +130,49 @@ def find_wrong(samples: Samples, probabilities: Tensor, find_label_issues: Any) 
 
 
 def cross_validate(
-    config: TrainConfig, splits: Splits, folds: int, folder: Path, observer: Observer
+    config: TrainConfig, splits: Splits, folds: int, folder: Path | None, observer: Observer
 ) -> tuple[Tensor, float]:
     """P(class | sample) by students that have not seen the sample, `(N, K)`, and the seconds taken.
 
     Args:
-        config: how each student is trained.
+        config: how each student is trained, on data that is limited and corrupted already.
         splits: the data, with its given labels.
         folds: each sample is in one of them, and predicted by the student of the others.
-        folder: where the predictions are stored.
+        folder: where the predictions of each fold are stored; None to store nothing.
         observer: told of each fold.
     """
     samples = splits.train
     order = torch.randperm(len(samples), generator=generator(config.seed, _FOLDS))
     found, seconds = torch.zeros(len(samples), len(samples.classes)), 0.0
     for place, held in enumerate(order.tensor_split(folds)):
-        path = folder / f"fold-{place + 1}-of-{folds}.npz"
-        if path.exists():
+        path = None if folder is None else folder / f"fold-{place + 1}-of-{folds}.npz"
+        if path is not None and path.exists():
             with np.load(path, allow_pickle=False) as stored:
                 found[held] = torch.from_numpy(stored["probabilities"])
                 seconds += float(stored["seconds"])
             continue
         started = time.perf_counter()
         observer.note(f"cross-validation: fold {place + 1} of {folds}")
-        found[held] = _predicted(config, splits, held, folder / f"fold-{place + 1}", observer)
+        found[held] = _predicted(config, splits, held)
         took = time.perf_counter() - started
         seconds += took
-        _store(path, found[held], took)
+        if path is not None:
+            _store(path, found[held], took)
     return found, seconds
 
 
-def _predicted(
-    config: TrainConfig, splits: Splits, held: Tensor, folder: Path, observer: Observer
-) -> Tensor:
+def _predicted(config: TrainConfig, splits: Splits, held: Tensor) -> Tensor:
     """The predictions of the samples `held` by a student that was trained on all others."""
     stay = torch.ones(len(splits.train), dtype=torch.bool)
     stay[held] = False
     others = replace(splits, train=splits.train.rows(stay.nonzero().flatten()))
-    run = RunFolder(folder)
-    train(config, folder, resume=run.config.exists(), observer=observer, splits=others)
-    return predict(load_student(run), splits.train.rows(held).inputs)
+    trainer = Trainer(prepare(config, splits=others))
+    for epoch in range(trainer.epochs):
+        trainer.run_epoch(epoch)
+    return predict(trainer.module.eval(), splits.train.rows(held).inputs)
 
 
-def _shortened(config: TrainConfig, length: float) -> TrainConfig:
+def shortened(config: TrainConfig, length: float) -> TrainConfig:
     """Plain training for a part of the epochs, on data that is limited and corrupted already."""
     optimiser = config.optimiser
     epochs, steps = (
@@ -179,7 +183,7 @@ def _shortened(config: TrainConfig, length: float) -> TrainConfig:
         config,
         files=replace(config.files, limit=None, validation=None),
         labels=LabelsConfig(),
-        optimiser=replace(optimiser, epochs=epochs, steps=steps, evaluate_every=_ONLY_AT_THE_END),
+        optimiser=replace(optimiser, epochs=epochs, steps=steps),
     )
 
 

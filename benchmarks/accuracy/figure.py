@@ -24,8 +24,8 @@ def draw_benchmark(table: Table, entries: Entries) -> Figure:
     the seeds. What has not been run is left out.
 
     Args:
-        table: what is shown.
-        entries: what is known of its cells.
+        table: the table to draw.
+        entries: the results of its cells.
     """
     ran = {row for (row, _), entry in entries.items() if entry.values}
     rows = [row for row in table.rows if row in ran]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
@@ -10,10 +11,17 @@ from benchmarks.accuracy.claims import Claim, check_claims, wins_and_losses
 from benchmarks.accuracy.findings import render_findings
 from benchmarks.accuracy.tables import TABLES, benchmark
 from mentornet.experiments.cells import Table
-from mentornet.experiments.comparison import Entries, compare, markdown, precision_of
+from mentornet.experiments.comparison import (
+    Entries,
+    compare,
+    gap_closed,
+    number,
+    paper_number,
+    precision_of,
+)
 from mentornet.experiments.results import Results
 
-__all__ = ["FINDINGS", "PICTURE", "render_results"]
+__all__ = ["FINDINGS", "PICTURE", "markdown", "render_results"]
 
 FINDINGS = "findings.md"
 """Beside the results: what we make of them, in words, with numbers that are looked up."""
@@ -145,6 +153,41 @@ def _about(table: Table) -> str:
     """What the rows are."""
     lines = [f"| {row} | {table.about[row]} |" for row in table.rows if row in table.about]
     return "\n".join(["| row | what it is |", "|---|---|", *lines]) + "\n"
+
+
+def markdown(table: Table, entries: Entries) -> str:
+    """The table for a page: for each column last epoch, best epoch, minutes, n and gap closed."""
+    has_paper = any(cell.paper is not None for cell in table.cells)
+    has_gap = {"full-model", "oracle"} <= set(table.rows)
+    parts = []
+    for column in table.columns:
+        heads = ["method", "last epoch", "best epoch", "minutes", "n"]
+        heads += ["paper"] if has_paper else []
+        heads += ["gap closed"] if has_gap else []
+        lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+        for row in table.rows:
+            entry = entries.get((row, column))
+            if entry is None or not entry.values:
+                continue
+            cells = [
+                row, number(entry), f"{100 * statistics.fmean(entry.best):.1f}",
+                f"{statistics.fmean(entry.minutes):.1f}{' †' * entry.full_precision}",
+                f"{len(entry.values)}",
+            ]  # fmt: skip
+            cells += [paper_number(entry.cell)] if has_paper else []
+            if has_gap:
+                gap = gap_closed(entries, row, column)
+                cells.append("" if gap is None else f"{100 * gap:.0f} %")
+            lines.append(f"| {' | '.join(cells)} |")
+        if len(lines) > 2:
+            parts.append(f"### {column}{_wrong(entries, column)}\n\n" + "\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _wrong(entries: Entries, column: str) -> str:
+    """The share of wrong labels in a column, for its heading."""
+    rates = [rate for (_, name), entry in entries.items() if name == column for rate in entry.wrong]
+    return f": {100 * statistics.fmean(rates):.1f} % of the labels are wrong" if rates else ""
 
 
 def _tuned(table: Table, results: Results) -> str:

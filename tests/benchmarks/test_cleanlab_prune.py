@@ -10,11 +10,13 @@ import pytest
 import torch
 
 from benchmarks.accuracy import cleanlab_prune
-from benchmarks.accuracy.cleanlab_prune import VERDICTS, CleanlabPrune, cross_validate
+from benchmarks.accuracy.cleanlab_prune import VERDICTS, CleanlabPrune, cross_validate, shortened
+from mentornet.config import TrainConfig
 from mentornet.data import Splits
 from mentornet.errors import MentorNetError
 from mentornet.experiments.runs import Run
-from mentornet.training import Observer, Trainer, prepare
+from mentornet.training import Observer, Prepared, Trainer, prepare
+from mentornet.weighting import Evidence
 from tests.training.runs import small
 
 
@@ -23,20 +25,20 @@ def test_every_sample_is_predicted_by_a_student_that_has_not_seen_it(
 ) -> None:
     prepared = prepare(small("full-model", epochs=1))
     splits = Splits(prepared.train, prepared.test)
-    config = cleanlab_prune._shortened(prepared.config, 1.0)
+    config = shortened(prepared.config, 1.0)
     trained: list[int] = []
     held_out: list[torch.Tensor] = []
-    real, ask = cleanlab_prune.train, cleanlab_prune._predicted
+    ask = cleanlab_prune._predicted
 
-    def train(*args: object, splits: Splits, **options: object) -> object:
-        trained.append(len(splits.train))
-        return real(*args, splits=splits, **options)  # type: ignore[arg-type]
+    def starts(made: Prepared) -> Trainer:
+        trained.append(len(made.train))
+        return Trainer(made)
 
-    def predicted(config: object, splits: object, held: torch.Tensor, *rest: object) -> object:
+    def predicted(config: TrainConfig, splits: Splits, held: torch.Tensor) -> torch.Tensor:
         held_out.append(held)
-        return ask(config, splits, held, *rest)  # type: ignore[arg-type]
+        return ask(config, splits, held)
 
-    monkeypatch.setattr(cleanlab_prune, "train", train)
+    monkeypatch.setattr(cleanlab_prune, "Trainer", starts)
     monkeypatch.setattr(cleanlab_prune, "_predicted", predicted)
     found, seconds = cross_validate(config, splits, 3, tmp_path, Observer())
     assert torch.allclose(found.sum(1), torch.ones(len(splits.train)), atol=1e-5)
@@ -52,7 +54,7 @@ def test_every_sample_is_predicted_by_a_student_that_has_not_seen_it(
 def test_folds_are_trained_as_long_as_asked() -> None:
     config = prepare(small("full-model")).config
     for length, epochs in ((1.0, 6), (0.5, 3), (0.01, 1)):
-        assert cleanlab_prune._shortened(config, length).optimiser.epochs == epochs
+        assert shortened(config, length).optimiser.epochs == epochs
 
 
 def test_what_is_left_is_better_than_what_was_given(tmp_path: Path) -> None:
@@ -69,7 +71,9 @@ def test_what_is_left_is_better_than_what_was_given(tmp_path: Path) -> None:
     assert right[left].float().mean() > right.float().mean() + 0.15
     trainer = Trainer(prepared)  # the second step: weight 0 for the others, in the same batches
     batch = next(trainer.batches.epoch(0))
-    weights = trainer.supervision.weights(torch.ones(len(batch.index)), batch, 0.1)
+    label = batch.given_label
+    evidence = Evidence(torch.ones(len(label)), label, label, batch.index)
+    weights = trainer.supervision.weights(evidence, 0.1)
     assert weights is not None
     assert weights.tolist() == left[batch.index].float().tolist()
     plain = next(Trainer(prepare(config)).batches.epoch(0))

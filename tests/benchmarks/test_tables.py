@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.accuracy import __main__ as command
 from benchmarks.accuracy.__main__ import main
 from benchmarks.accuracy.tables import TABLES, benchmark, transfer
 from mentornet.experiments import duration
@@ -61,7 +60,7 @@ def test_a_recipe_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(command.TABLES, "tiny", tiny)
+    monkeypatch.setitem(TABLES, "tiny", tiny)
     words = ["tiny", "--only", "row=full-model", "column=0.4", "--out", f"{tmp_path}"]
     assert main([*words, "--list"]) == 0
     assert capsys.readouterr().out.count("0 of 1") == 1

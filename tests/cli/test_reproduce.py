@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -182,7 +183,7 @@ def test_compare_shows_table_6(capsys: pytest.CaptureFixture[str]) -> None:
         assert number in shown
 
 
-DAMAGED = {
+DAMAGED: dict[str, tuple[dict[str, Any], str]] = {
     "no error": ({"run": {"seed": 0, "seconds": 1.0}}, "has no run.mse"),
     "no conditions": ({"conditions": None}, "has no conditions"),
     "another version": ({"format": 1}, "has format 1"),

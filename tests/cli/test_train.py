@@ -333,18 +333,23 @@ def test_predict_writes_a_table(tmp_path: Path) -> None:
 def test_demo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The real demo but for the length of its runs, in this process."""
+    """The real demo, but with a small student and short lessons of its mentors, in this process."""
     from dataclasses import replace
 
-    from mentornet.config import OptimiserConfig
+    from mentornet.config import MethodConfig, OptimiserConfig, StudentConfig, TrainConfig
     from mentornet.experiments import demo
     from mentornet.experiments.engines import Outcome
 
     whole = demo.demo_config
-    monkeypatch.setattr(
-        demo, "demo_config",
-        lambda *a: replace(whole(*a), optimiser=OptimiserConfig(epochs=2)),
-    )  # fmt: skip
+
+    def little(method: str, seed: int) -> TrainConfig:
+        config, short = whole(method, seed), ("steps=20",) if method == "mentornet-dd" else ()
+        return replace(
+            config, optimiser=OptimiserConfig(epochs=2), student=StudentConfig(width=4),
+            method=MethodConfig(method, (*config.method.set, *short)),
+        )  # fmt: skip
+
+    monkeypatch.setattr(demo, "demo_config", little)
     monkeypatch.setattr(
         demo,
         "run_locally",

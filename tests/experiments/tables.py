@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from mentornet.config import MethodConfig, TrainConfig
 from mentornet.experiments.cells import Cell, Scale, Table
@@ -44,7 +45,8 @@ def check_settings(table: Table) -> None:
         run, tuning = cell.run, cell.run.tuning
         for candidate in tuning.candidates if tuning else ((),):
             if isinstance(run, Fit):
-                replace(run.config, **parse_numbers(candidate)).full()
+                chosen: dict[str, Any] = {**parse_numbers(candidate)}
+                replace(run.config, **chosen).full()
                 continue
             config = with_settings(run.config, candidate)
             assert config.method.method is not None

@@ -12,7 +12,7 @@ from mentornet.errors import MentorNetError
 from mentornet.experiments.catalogue import TABLES, find_table
 from mentornet.experiments.cells import Scale, select
 from mentornet.experiments.jobs import Tuning
-from mentornet.experiments.runs import HELD_OUT, trial_config
+from mentornet.experiments.runs import HELD_OUT, Run, trial_config
 from mentornet.mentors.store import shipped
 from mentornet.training import prepare
 from tests.experiments.tables import check_settings, tiny
@@ -28,8 +28,7 @@ def test_a_key_names_the_run_and_changes_with_it() -> None:
 
 
 def test_a_setting_that_is_said_counts_as_its_default_does() -> None:
-    run = tiny().cells[0].run
-    run = replace(run, config=replace(run.config, method=MethodConfig("reed-soft")))
+    run = Run(replace(tiny().cells[0].run.config, method=MethodConfig("reed-soft")))
     beta = run.config.method
     said, other = (
         replace(run, config=replace(run.config, method=replace(beta, set=(word,))))
@@ -40,7 +39,7 @@ def test_a_setting_that_is_said_counts_as_its_default_does() -> None:
 
 
 def test_a_candidate_is_evaluated_at_its_end_only() -> None:
-    run = replace(tiny().cells[0].run, tuning=Tuning((("optimiser.epochs=3",),), epochs=2))
+    run = Run(tiny().cells[0].run.config, Tuning((("optimiser.epochs=3",),), epochs=2))
     config = trial_config(run, ("optimiser.epochs=3",))
     assert config.optimiser.epochs == 3
     assert config.optimiser.evaluate_every > 3

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.accuracy.page import markdown
 from mentornet.errors import MentorNetError
 from mentornet.experiments import engines, runs, work
 from mentornet.experiments.cells import Table, select
-from mentornet.experiments.comparison import compare, gap_closed, markdown
+from mentornet.experiments.comparison import compare, gap_closed
 from mentornet.experiments.engines import run_locally, run_on_ray
 from mentornet.experiments.results import Results
 from mentornet.experiments.runs import Run

@@ -13,7 +13,7 @@ from mentornet.experiments.results import Results
 from mentornet.experiments.table6 import EXPLICIT, LEARNING_RATES, PAPER, WEIGHTINGS, table6
 from mentornet.experiments.table6_page import render_bilstm, render_page
 from mentornet.experiments.work import make_job
-from mentornet.mentors.fitting import FitRecord
+from mentornet.mentors.fitting import FitConfig, FitRecord
 from mentornet.training import Observer
 
 RESULTS = Path(__file__).parents[2] / "results" / "table6"
@@ -67,7 +67,7 @@ def test_the_best_rate_is_chosen_on_the_first_repeat(
     """With pretended fits: rate 0.03 is best at first, so the other repeats run with it."""
     ran: list[tuple[float, int]] = []
 
-    def pretend(mentor: object, curriculum: object, features: object, config: fits.FitConfig,
+    def pretend(mentor: object, curriculum: object, features: object, config: FitConfig,
                 **_: object) -> FitRecord:  # fmt: skip
         ran.append((config.learning_rate, config.seed))
         error = {0.01: 3.0, 0.03: 1.0, 0.1: 2.0}[config.learning_rate] + config.seed

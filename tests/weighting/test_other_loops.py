@@ -118,7 +118,7 @@ def test_images_without_labels_count_for_nothing() -> None:
     assert torch.equal(with_them.weights[3:], without.weights)
     assert with_them.metrics() == pytest.approx(without.metrics())
     assert with_them.metrics()["bad_samples"] == 0
-    assert torch.equal(with_them.tally, without.tally)
+    assert torch.equal(with_them.account.tally, without.account.tally)
 
 
 def test_a_batch_without_any_label_is_as_in_torch() -> None:

@@ -29,10 +29,10 @@ class Demo:
     """Folder for demo.json, index.html, curves.png and the runs."""
 
     seeds: int = 1
-    """How many runs of each."""
+    """Number of seeds of each method."""
 
     processes: int = 2
-    """How many runs at a time, each on one thread."""
+    """Number of runs at a time, each on one thread."""
 
     def run(self) -> None:
         """Train, then print the table."""

@@ -37,7 +37,7 @@ class Plot:
     """
 
     subject: tyro.conf.Positional[Literal["curriculum", "mentor"]]
-    """A curriculum's own formula, or a mentor that was taught one."""
+    """What to draw: the formula of a curriculum, or a mentor."""
 
     name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(help=_NAME)]
 
@@ -45,16 +45,16 @@ class Plot:
     """Folder for NAME.png and NAME.svg, or mentor-NAME.*."""
 
     epochs: tuple[int, ...] = (0, 50, 99)
-    """At which progress of training, in percent."""
+    """Progress of training to draw at, in percent; for example 0 50 99."""
 
     percentile: float = 2.0
-    """The loss percentile that the implied loss is drawn at."""
+    """Loss level ℓ_pt that the implied loss is drawn at."""
 
     set: tuple[str, ...] = ()
-    """The curriculum's hyper-parameters, as key=value."""
+    """Settings of the curriculum as key=value, for example lambda1=0.5."""
 
     def run(self) -> None:
-        """Draw, and say where the pictures are."""
+        """Draw, and print where the pictures are."""
         if not self.epochs or not all(0 <= epoch < PERCENT for epoch in self.epochs):
             raise MentorNetError(f"epochs must be in 0–{PERCENT - 1} percent, got {self.epochs}")
         if not 0 <= self.percentile < float("inf"):

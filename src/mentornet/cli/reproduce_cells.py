@@ -54,7 +54,7 @@ class Engine:
 
 @dataclass
 class Board:
-    """What is known while runs are made."""
+    """What is shown while jobs are made."""
 
     table: Table
     results: Results
@@ -73,7 +73,7 @@ class Board:
         return Group(shown(self.table, self.entries, self._state), Text(status, style="dim"))
 
     def _state(self, cell: Cell) -> str:
-        """What a cell without a number shows: how far its run is, if it has begun."""
+        """What a cell without a number shows: its epoch, if its run has begun."""
         if cell.run.digest in self.failed:
             return "failed"
         metrics = self.results.working(cell.run) / "run" / "metrics.jsonl"
@@ -136,7 +136,7 @@ def _result_line(result: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def _filling_in(console: Console, view: RenderableType | None = None) -> Iterator[Live]:
+def _filling_in(console: Console, view: RenderableType) -> Iterator[Live]:
     """A live table that ends its last line, in a file as well as in a terminal."""
     try:
         with Live(view, console=console, refresh_per_second=1) as live:
@@ -147,12 +147,12 @@ def _filling_in(console: Console, view: RenderableType | None = None) -> Iterato
 
 
 def shown(table: Table, entries: Entries, state: Callable[[Cell], str] = lambda _: "…") -> Shown:
-    """The table for a terminal: ours, the paper's below it, and the gap closed.
+    """The table for a terminal: our numbers, the paper's below them, and the gap closed.
 
     Args:
-        table: which.
-        entries: what is known.
-        state: says what a cell shows that has no number yet.
+        table: the table to show.
+        entries: its results.
+        state: returns what a cell shows that has no number yet.
     """
     view = Shown(title=table.title, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     view.add_column("", no_wrap=True)
@@ -177,7 +177,7 @@ def shown(table: Table, entries: Entries, state: Callable[[Cell], str] = lambda 
 
 
 def list_cells(table: Table, out: Path, seeds: int | None) -> None:
-    """Every cell with the paper's number and how many of its runs are done."""
+    """Print every cell with the paper's number, and how many of its runs are done."""
     entries = compare(table, Results(out), seeds)
     view = Shown(title=table.title, box=box.SIMPLE_HEAD, pad_edge=False)
     for head in ("row", "column", "paper", "done", "run"):
@@ -190,7 +190,7 @@ def list_cells(table: Table, out: Path, seeds: int | None) -> None:
 
 
 def show_plan(table: Table, out: Path, seeds: int | None, engine: Engine) -> None:
-    """What would run, with the time it would take here, from steps that are timed now."""
+    """Print what would run, and how long it would take here, from steps that are timed now."""
     from mentornet.experiments.duration import Clock
 
     console, results = Console(highlight=False), Results(out)

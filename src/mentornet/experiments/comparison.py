@@ -1,4 +1,4 @@
-"""Results laid out as their table: mean and spread over the seeds, ours against the paper."""
+"""Results laid out as their table: mean and spread over the seeds, beside the paper's numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ __all__ = [
     "compare",
     "count",
     "gap_closed",
-    "markdown",
     "number",
     "paper_number",
     "precision_of",
@@ -28,16 +27,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a cell: a value a seed, as shares; empty if nothing was run.
+    """What is known of a cell; everything is empty if none of its jobs has a result.
 
     Attributes:
-        cell: which.
-        values: what the cell reads, a seed each.
-        seeds: which those are, counted from 0.
-        best: the accuracies of the best epochs.
-        minutes: what the runs took.
-        wrong: the share of their labels that are really wrong, where that is known.
-        full_precision: whether any of them was made in float32, not in bf16.
+        cell: the cell.
+        values: the number that the cell reads, one for each seed.
+        seeds: the seeds of the values, counted from 0.
+        best: the accuracies of the best epochs of training runs.
+        minutes: how long each job took.
+        wrong: the share of wrong labels in each run, where that is known.
+        full_precision: whether any of the jobs was made in float32, not in bf16.
     """
 
     cell: Cell
@@ -50,11 +49,11 @@ class Entry:
 
     @property
     def mean(self) -> float | None:
-        """Over the seeds."""
+        """The mean over the seeds; None if there are none."""
         return statistics.fmean(self.values) if self.values else None
 
     def mean_over(self, seeds: Sequence[int]) -> float | None:
-        """Over those of the seeds; None if there are none."""
+        """The mean over some of the seeds; None if there are none."""
         values = [self.values[self.seeds.index(seed)] for seed in seeds]
         return statistics.fmean(values) if values else None
 
@@ -63,12 +62,12 @@ Entries = Mapping[tuple[str, str], Entry]
 
 
 def compare(table: Table, results: Results, seeds: int | None = None) -> Entries:
-    """Every cell of the table with what `results` hold for it, by row and column.
+    """Look up the results of every cell of a table; by row and column.
 
     Args:
-        table: what is shown.
+        table: the table to show.
         results: where to look.
-        seeds: how many of each cell to look for, in place of the table's own.
+        seeds: how many seeds of each cell to look for, in place of the table's own number.
     """
     found = {}
     for cell in table.cells:
@@ -105,15 +104,16 @@ def read_cell(cell: Cell, result: Mapping[str, Any]) -> float:
 
 
 def common_seeds(*entries: Entry) -> tuple[int, ...]:
-    """Those that all have: a seed is other images and other wrong labels, too."""
+    """The seeds that all entries have. A seed also draws the images and the wrong labels."""
     shared = set.intersection(*(set(entry.seeds) for entry in entries))
     return tuple(sorted(shared))
 
 
 def gap_closed(entries: Entries, row: str, column: str) -> float | None:
-    """(m − FullModel) / (oracle − FullModel), of the last epochs: 1 is as good as an oracle.
+    """(m − FullModel) / (oracle − FullModel) of the last epochs; 1 is as good as an oracle.
 
-    Of the means over the seeds that all three have.
+    Each is the mean over the seeds that all three have. None if one of them has no result, or if
+    the oracle is not better than FullModel.
     """
     found = [entries.get((name, column)) for name in (row, "full-model", "oracle")]
     known = [entry for entry in found if entry is not None]
@@ -144,49 +144,14 @@ def number(entry: Entry) -> str:
 
 
 def count(entry: Entry) -> str:
-    """How many seeds a number is of, where it is a mean."""
+    """The number of seeds, for a number that is the mean of several."""
     return f"n={len(entry.values)}" if len(entry.values) > 1 else ""
 
 
 def paper_number(cell: Cell) -> str:
-    """What the paper has there."""
+    """The paper's number as text; empty if it has none."""
     if cell.paper is None:
         return ""
     if isinstance(cell.paper, Estimate):
         return f"{cell.paper}"
     return f"{cell.paper / 1e6:.1f}M" if cell.reads == "parameters" else f"{100 * cell.paper:.3g}"
-
-
-def markdown(table: Table, entries: Entries) -> str:
-    """The table for a page: last epoch, best epoch, minutes, gap closed and n, column by column."""
-    has_paper = any(cell.paper is not None for cell in table.cells)
-    has_gap = {"full-model", "oracle"} <= set(table.rows)
-    parts = []
-    for column in table.columns:
-        heads = ["method", "last epoch", "best epoch", "minutes", "n"]
-        heads += ["paper"] if has_paper else []
-        heads += ["gap closed"] if has_gap else []
-        lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
-        for row in table.rows:
-            entry = entries.get((row, column))
-            if entry is None or not entry.values:
-                continue
-            cells = [
-                row, number(entry), f"{100 * statistics.fmean(entry.best):.1f}",
-                f"{statistics.fmean(entry.minutes):.1f}{' †' * entry.full_precision}",
-                f"{len(entry.values)}",
-            ]  # fmt: skip
-            cells += [paper_number(entry.cell)] if has_paper else []
-            if has_gap:
-                gap = gap_closed(entries, row, column)
-                cells.append("" if gap is None else f"{100 * gap:.0f} %")
-            lines.append(f"| {' | '.join(cells)} |")
-        if len(lines) > 2:
-            parts.append(f"### {column}{_wrong(entries, column)}\n\n" + "\n".join(lines) + "\n")
-    return "\n".join(parts)
-
-
-def _wrong(entries: Entries, column: str) -> str:
-    """Of how many labels a column is."""
-    rates = [rate for (_, name), entry in entries.items() if name == column for rate in entry.wrong]
-    return f": {100 * statistics.fmean(rates):.1f} % of the labels are wrong" if rates else ""

@@ -29,11 +29,11 @@ VERIFIED = 150
 METHOD_NAMES = ("full-model", "mentornet-pd", "mentornet-dd", "oracle")
 
 _SETTINGS = {"mentornet-pd": ("percentile=0.6",)}
-"""PD is told about the share of right labels, which the paper finds by cross-validation."""
+"""PD is told the share of right labels, which the paper finds by cross-validation."""
 
 
 def demo_config(method: str, seed: int) -> TrainConfig:
-    """One run of the demo."""
+    """The config of one run of the demo."""
     verified = VERIFIED if method == "mentornet-dd" else None
     return TrainConfig(
         "digits",
@@ -45,7 +45,7 @@ def demo_config(method: str, seed: int) -> TrainConfig:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: means over the seeds, shares in [0, 1]."""
+    """A row of the table: means over the seeds, as shares in [0, 1]."""
 
     method: str
     last: float
@@ -63,13 +63,13 @@ def run_demo(
     processes: int = 2,
     on_result: Callable[[int, int], None] | None = None,
 ) -> list[Line]:
-    """Train all, and write `demo.json`, `curves.png`, `index.html` and the runs into `out`.
+    """Make all runs, and write `demo.json`, `curves.png`, `index.html` and the runs into `out`.
 
     Args:
-        out: replaced if it holds an earlier demo, refused if it holds anything else.
-        seeds: how many of each.
-        processes: how many at a time, each on one thread.
-        on_result: told how many runs are done, of how many.
+        out: the folder. A demo that it holds is replaced; anything else is an error.
+        seeds: how many seeds of each method.
+        processes: how many runs at a time, each on one thread.
+        on_result: called with the number of runs that are done, and of all runs.
     """
     for name, value in (("seeds", seeds), ("processes", processes)):
         if value < 1:
@@ -102,7 +102,7 @@ def run_one(run: Run, out: str, *, parent: int | None = None) -> dict[str, Any]:
 
 
 def summarise(results: Sequence[Mapping[str, Any]]) -> list[Line]:
-    """A line a method, in the order of the demo."""
+    """One row for each method, in the order of the demo."""
     lines = []
     for name in METHOD_NAMES:
         mine = [result for result in results if result["method"] == name]
@@ -145,7 +145,7 @@ def _write(out: Path, lines: list[Line]) -> None:
 
 
 def _clear(out: Path) -> None:
-    """Make room, but never at the cost of what is not ours."""
+    """Remove the runs of an earlier demo; raise if the folder holds anything else."""
     if out.exists() and not out.is_dir():
         raise MentorNetError(f"out must be a folder, but {out} is a file")
     if not out.is_dir() or not any(out.iterdir()):

@@ -28,7 +28,7 @@ class FitSettings:
     Args:
         curriculum: the curriculum to learn.
         arch: the architecture of the mentor.
-        objective: implicit for a regression on v*, explicit for the minimum of g·ℓ + G(g) (Eq. 4).
+        objective: implicit for a regression on v*, explicit to minimise g·ℓ + G(g).
         curriculum_settings: settings of the curriculum that are not at their default.
         samples: how many enumerated samples it learns from, and is evaluated on.
         history: T, the step size of the LSTM.

@@ -236,7 +236,7 @@ class Criterion(nn.Module):
     @property
     def notes(self) -> list[str]:
         """What came of each update of the mentor so far."""
-        return [] if self.engine.learning is None else list(self.engine.learning.notes)
+        return [f"{outcome}" for outcome in self.engine.outcomes]
 
     def _check(self, evidence: Evidence) -> None:
         check_evidence(evidence, self.engine, self.samples, self.by_class)
