@@ -87,9 +87,8 @@ class LabelsConfig:
     verdicts: tuple[str, ...] = ()
     """CSV files of what people said of labels, such as an audit's page writes; the last file that
     names a sample counts. A row has index or path, and decision (keep, relabel or drop) with label,
-    or is_correct, true_label or both. mentornet-dd, mentor-bootstrap and verified learn from
-    verdicts; for all other methods, relabel changes the label, drop leaves the sample out, and keep
-    changes nothing. --clean FILE and --decisions FILE … mean the same."""
+    or is_correct, true_label or both. Some methods learn from verdicts; for the others, relabel
+    changes the label, drop leaves the sample out, and keep changes nothing."""
 
     clean_count: int | None = None
     """Draw this many samples at random and take their true labels, where these are known, for a
@@ -101,14 +100,13 @@ class StudentConfig:
     """The classifier that is trained."""
 
     student: str | None = None
-    """small-cnn, fast, inception, resnet, resnet101, inception-resnet-v2 (images of 299 pixels), or
-    a factory of your own, module:factory."""
+    """Name of a student, or `module:factory` for one of your own."""
 
     width: int | None = None
-    """Of the student, where it has one."""
+    """How wide the student is, for students that have a width."""
 
     depth: int | None = None
-    """Of the student, where it has one."""
+    """Number of layers of the student, for students that have a depth."""
 
     dropout: float | None = None
     """Share of the student's last features that is dropped."""
@@ -122,14 +120,10 @@ class StudentConfig:
 
 @dataclass(frozen=True)
 class MethodConfig:
-    """Who supervises the student, and how."""
+    """How the student is supervised."""
 
     method: str | None = None
-    """full-model, forgetting, self-paced, focal, reed-soft, reed-hard, goldberger, spade,
-    mentornet, mentornet-pd, mentornet-auto, mentornet-dd, mentor-bootstrap, verified or oracle,
-    or of others gce, sce, elr, co-teaching, mentormix; by default mentornet-dd with clean_count or
-    with verdicts on at least 20 right and 20 wrong labels, else mentornet-auto, which finds the
-    noise rate by itself."""
+    """Name of a method, or `module:factory` for one of your own."""
 
     set: tuple[str, ...] = ()
     """The method's own settings, as key=value; a misspelt key lists all of them."""
