@@ -24,7 +24,7 @@ class TemporalMixture(Curriculum):
     Args:
         switch: the progress in percent at which hard negative mining begins; the paper's is 50.
         lambda1: λ ≥ 0 of both.
-        relative: whether λ follows the student's loss percentile ℓ_pt.
+        relative: whether λ is added to the loss level ℓ_pt.
 
     >>> loss, progress = torch.tensor([0.5, 0.5, 3.0]), torch.tensor([0, 99, 99])
     >>> TemporalMixture()(MentorFeatures.from_loss(loss, loss_level=1.0, progress=progress))

@@ -20,10 +20,10 @@ class BiLSTMConfig(MentorConfig):
     """Sizes of the paper's network (App. D).
 
     Args:
-        units: of the LSTM, each way.
-        label_embedding: numbers a label is turned into.
-        epoch_embedding: numbers an epoch percentage is turned into.
-        hidden: nodes of fc1.
+        units: number of hidden units of the LSTM in each direction.
+        label_embedding: size of the embedding of the given label.
+        epoch_embedding: size of the embedding of the progress; the paper calls it epoch.
+        hidden: number of outputs of fc1.
     """
 
     units: int = 10

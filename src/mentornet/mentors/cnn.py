@@ -19,8 +19,8 @@ class CNNConfig(MentorConfig):
     """Sizes of the convolutions.
 
     Args:
-        channels: of both.
-        width: steps that a kernel spans.
+        channels: number of output channels of each convolution.
+        width: number of steps that a kernel spans.
     """
 
     channels: int = 20

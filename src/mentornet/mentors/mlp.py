@@ -19,7 +19,7 @@ class MLPConfig(MentorConfig):
     """Sizes of the perceptron.
 
     Args:
-        hidden: nodes of the first layer, as many as the MentorNet's fc1.
+        hidden: number of outputs of fc1; by default as many as in the MentorNet (`bilstm`).
     """
 
     hidden: int = 20

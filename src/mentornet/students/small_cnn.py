@@ -17,10 +17,10 @@ class SmallCNN(nn.Module):
     parameters at width 32.
 
     Args:
-        channels: of the images.
-        classes: K.
-        width: channels of the first two convolutions; the others have twice as many.
-        dropout: share of the last features that is dropped.
+        channels: number of channels C of the images.
+        classes: number of classes K.
+        width: number of channels of the first two convolutions; the others have twice as many.
+        dropout: share of the last features that is dropped, in [0, 1).
     """
 
     def __init__(
@@ -40,6 +40,6 @@ class SmallCNN(nn.Module):
         self.classify = nn.Linear(8 * width, classes)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Logits `(B, K)` of images `(B, C, H, W)`."""
+        """Return the logits, `(B, K)`, of images `(B, C, H, W)`."""
         features: Tensor = self.dropout(self.features(images))
         return torch.as_tensor(self.classify(features))
