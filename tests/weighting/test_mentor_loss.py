@@ -287,7 +287,7 @@ def test_verified_late_they_are_learned_from_as_soon_as_they_were_seen() -> None
     assert [note.split(":")[0] for note in criterion.notes] == ["at 51 %", "at 75 %"]
 
 
-def test_from_right_labels_alone_wrong_ones_are_played() -> None:
+def test_from_right_labels_alone_wrong_ones_are_simulated() -> None:
     """40 % wrong labels, whose logits favour another class; 100 right ones are known."""
     draw = generator(0)
     truth = torch.randint(5, (400,), generator=draw)
@@ -491,7 +491,7 @@ def test_verified_labels_that_are_all_right_do_not_turn_the_mentor_off() -> None
     criterion = MentorLoss("auto", 50, samples=64)
     criterion.learn_from(torch.arange(30), torch.ones(30).bool())
     assert criterion.engine.learning is not None
-    assert criterion.engine.learning.lessons.plays_wrong
+    assert criterion.engine.learning.lessons.simulates_wrong
 
 
 def test_a_mentor_that_looks_back_can_be_learned_again() -> None:
