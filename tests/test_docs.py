@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,25 @@ def test_every_curriculum_and_mentor_is_on_the_map() -> None:
     on_map = {path.rsplit(".")[-1] for row in ROWS for path in named_in(row)}
     for table in (mentornet.CURRICULA, mentornet.ARCHITECTURES):
         assert {kind.__name__ for kind in table.values()} <= on_map
+
+
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
+
+
+@pytest.mark.parametrize("place", sorted(set(re.findall(r"`([\w/]+\.py:[\w.]+)`", ARCHITECTURE))))
+def test_every_place_on_the_way_of_a_sample_exists(place: str) -> None:
+    file, _, name = place.partition(":")
+    assert (ROOT / "src" / "mentornet" / file).is_file()
+    module = importlib.import_module(f"mentornet.{file.removesuffix('.py').replace('/', '.')}")
+    assert attrgetter(name)(module) is not None
+
+
+def test_every_room_is_on_the_page_in_the_order_of_the_layers() -> None:
+    listed = re.findall(r"^\| `(\w+)` \|", ARCHITECTURE, flags=re.MULTILINE)
+    folders = {path.parent.name for path in (ROOT / "src" / "mentornet").glob("*/__init__.py")}
+    assert set(listed) == folders
+    layers = (ROOT / "pyproject.toml").read_text().partition("layers = [")[2]
+    assert listed == [name for name in re.findall(r"\w+", layers) if name in listed]
 
 
 def test_every_public_thing_has_a_docstring() -> None:

@@ -87,9 +87,8 @@ class LabelsConfig:
     verdicts: tuple[str, ...] = ()
     """CSV files of verdicts on labels, such as an audit's page writes; the last file that names a
     sample counts. A row has index or path, and decision (keep, relabel or drop) with label, or
-    is_correct, true_label or both. mentornet-dd, mentor-bootstrap and verified learn from verdicts;
-    for all other methods, relabel changes the label, drop leaves the sample out, and keep changes
-    nothing. --clean FILE and --decisions FILE … mean the same."""
+    is_correct, true_label or both. Some methods learn from verdicts; for the others, relabel
+    changes the label, drop leaves the sample out, and keep changes nothing."""
 
     clean_count: int | None = None
     """Draw this many samples at random and make verdicts from their true labels; the data must have
@@ -101,8 +100,8 @@ class StudentConfig:
     """The classifier that is trained."""
 
     student: str | None = None
-    """small-cnn, fast, inception, resnet, resnet101, inception-resnet-v2 (images of 299 pixels), or
-    a factory of your own as module:factory; by default one that suits the data."""
+    """Name of a student, or `module:factory` for one of your own; by default one that suits the
+    data."""
 
     width: int | None = None
     """Channels of the student's first block (small-cnn, fast; by default 32), or the factor of its
@@ -126,11 +125,7 @@ class MethodConfig:
     """The method that trains the student, and its settings."""
 
     method: str | None = None
-    """full-model, forgetting, self-paced, focal, reed-soft, reed-hard, goldberger, spade,
-    mentornet, mentornet-pd, mentornet-auto, mentornet-dd, mentor-bootstrap, verified or oracle,
-    or of others gce, sce, elr, co-teaching, mentormix; by default mentornet-dd with clean_count or
-    with verdicts on at least 20 right and 20 wrong labels, else mentornet-auto, which finds the
-    noise rate by itself."""
+    """Name of a method, or `module:factory` for one of your own."""
 
     set: tuple[str, ...] = ()
     """Settings of the method as key=value, such as burn_in=0.1; an unknown key lists all keys."""

@@ -12,7 +12,7 @@ __all__ = ["MentorNetPD"]
 
 @dataclass(frozen=True)
 class MentorNetPD(Linear):
-    """Eq. 5–7 around the loss level: v* = clip(1 − (ℓ − ℓ_pt − λ₁)/λ₂, 0, 1).
+    """v* = clip(1 − (ℓ − ℓ_pt − λ₁)/λ₂, 0, 1): Eq. 5–7 around the loss level ℓ_pt.
 
     Samples with a loss of at most ℓ_pt + λ₁ have weight 1. Beyond that, the weight falls to 0
     over a range of λ₂. The paper tunes λ₁ and λ₂ and does not print them.

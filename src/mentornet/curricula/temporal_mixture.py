@@ -19,12 +19,12 @@ __all__ = ["TemporalMixture"]
 
 @dataclass(frozen=True)
 class TemporalMixture(Curriculum):
-    """v* of self-paced learning while progress is below `switch`, then of hard negative mining.
+    """v* is self-paced until `switch` percent of training, and hard negative mining after that.
 
     Args:
-        switch: progress in percent, 0–100, at which hard negative mining begins; 50 in the paper.
-        lambda1: λ ≥ 0, the threshold of the loss in both.
-        relative: whether λ is added to the student's loss level ℓ_pt.
+        switch: the progress in percent at which hard negative mining begins; the paper's is 50.
+        lambda1: λ ≥ 0 of both.
+        relative: whether λ is added to the loss level ℓ_pt.
 
     >>> loss, progress = torch.tensor([0.5, 0.5, 3.0]), torch.tensor([0, 99, 99])
     >>> TemporalMixture()(MentorFeatures.from_loss(loss, loss_level=1.0, progress=progress))

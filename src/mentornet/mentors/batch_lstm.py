@@ -29,7 +29,9 @@ class BatchLSTMConfig(MentorConfig):
 
 
 class BatchLSTMMentor(Mentor):
-    """g_m = σ(fc(h_i)), where h_i is the state of an LSTM after samples 1 … i of its sequence.
+    """An LSTM that reads one sample of the batch after another.
+
+    g_m = σ(fc(h_i)), h_i the state of an LSTM that has read samples 1 … i of its run.
 
     A weight thus depends on the samples that come before it in the batch. This is the only mentor
     that is not equivariant under permutation.

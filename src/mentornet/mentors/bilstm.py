@@ -33,10 +33,12 @@ class BiLSTMConfig(MentorConfig):
 
 
 class BiLSTMMentor(Mentor):
-    """g_m = σ(fc2(tanh(fc1([LSTM→(z), LSTM←(z), emb(label), emb(progress)])))).
+    """The MentorNet of the paper: an LSTM reads the last losses in both directions.
 
-    The bidirectional LSTM reads (ℓ, ℓ − ℓ_pt) over the last T steps. Its last hidden state in each
-    direction and the embeddings of label and progress are concatenated.
+    g_m = σ(fc2(tanh(fc1([LSTM→(z), LSTM←(z), emb(label), emb(progress)])))).
+
+    The bidirectional LSTM reads (ℓ, ℓ − ℓ_pt) over the last T steps; its two last
+    hidden states and the embeddings of the label and of the progress are concatenated.
     """
 
     name: ClassVar[str] = "bilstm"

@@ -28,10 +28,12 @@ class CNNConfig(MentorConfig):
 
 
 class CNNMentor(Mentor):
-    """g_m = σ(fc(mean_t(tanh(conv2(tanh(conv1(z))))))).
+    """Two convolutions over the last losses of a sample.
 
-    It convolves over the T steps; its inputs at every step are loss, difference, label and
-    progress. Because of the pooling it cannot tell when a loss occurred.
+    g_m = σ(fc(mean_t(tanh(conv2(tanh(conv1(z))))))).
+
+    It convolves over the T steps; at every step it sees loss, difference, label and
+    progress. The pooling makes it blind to when a loss occurred.
     """
 
     name: ClassVar[str] = "cnn"

@@ -26,7 +26,10 @@ class MLPConfig(MentorConfig):
 
 
 class MLPMentor(Mentor):
-    """g_m = σ(fc2(tanh(fc1(z)))), where z are all features as plain numbers."""
+    """A network of two layers on the features.
+
+    g_m = σ(fc2(tanh(fc1(z)))) over the plain numbers.
+    """
 
     name: ClassVar[str] = "mlp"
     config_type: ClassVar[type[MentorConfig]] = MLPConfig

@@ -27,12 +27,13 @@ class _Block(nn.Module):
 
 
 class FastStudent(nn.Module):
-    """A 2 × 2 stem, three blocks, a maximum over all places, and a linear layer; 1.1M parameters.
+    """A fast network for small colour images on a CPU; 1.1M parameters.
 
-    On a CPU the first block costs most, because it runs at nearly full resolution. It is therefore
-    narrow, and the other two are 4 and 8 times as wide. Pooling comes before batch norm and
-    activation. Convolutions start as the identity; only additional filters start at random.
-    `prepare` sets the stem to whiten its patches, and the stem is not trained after that.
+    It has a 2 × 2 stem and three blocks, the last pooled by its maximum. On a CPU the first block,
+    which sees nearly all pixels, costs most. So it is narrow, and the others are 4 and 8 times as
+    wide. Pooling comes before the norm and the activation. Convolutions start by passing their
+    inputs on, and draw only the filters beyond those. `prepare` sets the stem once so that it
+    whitens the patches it sees.
 
     Args:
         channels: number of channels C of the images.

@@ -35,9 +35,9 @@ class _Downsample(nn.Module):
 
 
 class SmallInception(nn.Module):
-    """Zhang et al.'s inception for 32 × 32 images: 1.65M parameters for 10 classes.
+    """The paper's small inception for 32 × 32 images (Zhang et al. 2017); 1.65M parameters.
 
-    Table 1 prints 1.7M, which is the same number in two digits.
+    This is the number for 10 classes. Table 1 prints 1.7M, which is the same to two digits.
 
     Args:
         channels: number of channels C of the images.

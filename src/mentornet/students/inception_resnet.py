@@ -77,10 +77,11 @@ def _block8(*, activate: bool = True) -> _Residual:
 
 
 class InceptionResNetV2(nn.Module):
-    """The network of TensorFlow's slim library, for images of 299 × 299 (at least 139 × 139).
+    """Inception-ResNet v2, for photographs of 299 × 299 pixels (139 at least).
 
-    With 1,000 classes it has 59M parameters, as in Table 1: 55.8M, and 3.4M in the auxiliary head,
-    which is used only in training. Batch norm has decay 0.9997 and ε 1e-3 (App. E).
+    It is the network of TensorFlow's slim library. With 1,000 classes it has 59M parameters, as
+    Table 1 counts: 55.8M, and 3.4M in an auxiliary head that exists while it trains.
+    Batch norm has decay 0.9997 and ε 1e-3 (App. E).
 
     Args:
         channels: number of channels C of the images.

@@ -29,7 +29,9 @@ class _Unit(nn.Module):
 
 
 class ResNet(nn.Module):
-    """Three stages of residual units at scales 1, ½ and ¼, global average pooling, a linear layer.
+    """A residual network of any depth and width, for small colour images.
+
+    It has three stages of residual units at sizes 1, ½ and ¼, then the mean and a linear layer.
 
     Args:
         channels: number of channels C of the images.

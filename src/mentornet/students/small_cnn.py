@@ -11,9 +11,10 @@ __all__ = ["SmallCNN"]
 
 
 class SmallCNN(nn.Module):
-    """Four 3 × 3 convolutions, with pooling after the second and the fourth.
+    """A small network of four convolutions, for grey images of 8 × 8 pixels or more.
 
-    It is for images of 8 × 8 or more, and has about 0.07M parameters at width 32.
+    The second and the fourth 3 × 3 convolution are followed by pooling. It has about 0.07M
+    parameters at width 32.
 
     Args:
         channels: number of channels C of the images.
