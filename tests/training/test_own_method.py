@@ -104,8 +104,8 @@ class Plain(Method):
         return Supervision()
 
 class Mean(Supervision):
-    def losses(self, said, label, batch):
-        return super().losses(said, label, batch).mean()
+    def losses(self, outputs, label, batch):
+        return super().losses(outputs, label, batch).mean()
 
 class Scalar(Plain):
     def start(self, task):

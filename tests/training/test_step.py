@@ -237,13 +237,13 @@ def test_an_auxiliary_head_has_the_weights_of_the_main_one() -> None:
 
 
 class Mean(Supervision):
-    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
-        return super().losses(said, label, batch).mean()
+    def losses(self, outputs: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        return super().losses(outputs, label, batch).mean()
 
 
 class Many(Supervision):
-    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
-        return said.log_p
+    def losses(self, outputs: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        return outputs.log_p
 
 
 class Column(Supervision):

@@ -85,13 +85,13 @@ class TrainingStep:
         if self.parts > 1:
             return self._take_in_parts(batch, learning_rate)
         with torch.set_grad_enabled(not self.looks_again):
-            said = self._look(batch.inputs)
-        self.supervision.observe(said, batch)
-        losses = self.supervision.losses(said, batch.given_label, batch)
-        evidence = self._evidence(said, losses, batch)
+            outputs = self._look(batch.inputs)
+        self.supervision.observe(outputs, batch)
+        losses = self.supervision.losses(outputs, batch.given_label, batch)
+        evidence = self._evidence(outputs, losses, batch)
         weights = self.supervision.weights(evidence, learning_rate)
         own = weights if self.alone else self._own(weights, batch)
-        loss, taught = self._descend(said, losses, own, batch)
+        loss, taught = self._descend(outputs, losses, own, batch)
         return self._result(loss, evidence, weights, taught)
 
     def _take_in_parts(self, batch: Batch, learning_rate: float) -> StepResult:
@@ -102,21 +102,22 @@ class TrainingStep:
         if self.weighted:
             with _unmoved(self.student, batch.inputs.device):
                 logits = [self._look(batch.inputs[part]).logits for part in parts]
-                said = Outputs(torch.cat(logits))
-                losses = self.supervision.losses(said, batch.given_label, batch)
-            evidence = self._evidence(said, losses, batch)
+                outputs = Outputs(torch.cat(logits))
+                losses = self.supervision.losses(outputs, batch.given_label, batch)
+            evidence = self._evidence(outputs, losses, batch)
             weights = self.supervision.weights(evidence, learning_rate)
         own = weights if self.alone else self._own(weights, batch)
         total, every, each = torch.zeros((), device=batch.inputs.device), [], []
         for number, part in enumerate(parts, 1):
             rows = batch.rows(part)
             with self.fabric.no_backward_sync(self.student, enabled=number < self.parts):
-                said = self._look(rows.inputs)
-                self.supervision.observe(said, rows)
-                losses = self.supervision.losses(said, rows.given_label, rows)
-                loss, taught = self._descend(said, losses, None if own is None else own[part], rows)
+                outputs = self._look(rows.inputs)
+                self.supervision.observe(outputs, rows)
+                losses = self.supervision.losses(outputs, rows.given_label, rows)
+                mine = None if own is None else own[part]
+                loss, taught = self._descend(outputs, losses, mine, rows)
             total = total + loss
-            every.append(said.logits.detach())
+            every.append(outputs.logits.detach())
             each.append(losses.detach())
         if evidence is None:
             evidence = self._evidence(Outputs(torch.cat(every)), torch.cat(each), batch)
@@ -128,17 +129,17 @@ class TrainingStep:
         return Outputs(logits) if logits.ndim == 2 else Outputs(logits[:, 0], logits)
 
     @torch.no_grad()
-    def _evidence(self, said: Outputs, losses: Tensor, batch: Batch) -> Evidence:
+    def _evidence(self, outputs: Outputs, losses: Tensor, batch: Batch) -> Evidence:
         """What is known of the samples of all processes, by one exchange."""
         if losses.shape != batch.given_label.shape:
             raise _wrong_shape("loss", losses, batch)
-        logits, losses = said.logits.detach(), losses.detach()
+        logits, losses = outputs.logits.detach(), losses.detach()
         predicted = logits.argmax(1)
         margins = margins_of(logits, batch.given_label)
         whole, columns = batch if self.alone else batch.whole, [losses, predicted, margins]
         if self.supervision.reads_wrong:
             first = 0 if self.alone else self.processes.share(len(whole.index)).start
-            columns.append(self.supervision.wrong_losses(said, predicted, first))
+            columns.append(self.supervision.wrong_losses(outputs, predicted, first))
         if not self.alone:
             columns = self.processes.gather(columns, len(whole.index))
         losses, predicted, margins, *wrong = columns
@@ -151,15 +152,15 @@ class TrainingStep:
         return None if weights is None else weights[self.processes.share(len(batch.whole.index))]
 
     def _descend(
-        self, said: Outputs, losses: Tensor, weights: Tensor | None, batch: Batch
+        self, outputs: Outputs, losses: Tensor, weights: Tensor | None, batch: Batch
     ) -> tuple[Tensor, Taught]:
         """The gradients of our part of (1/B) Σ w ℓ, B being the size of the whole batch."""
         known, label = self.supervision.known, batch.given_label
         if known is not None:
             label = known.correct(label, batch.index)
-            right = self.supervision.losses(said, label, batch)
+            right = self.supervision.losses(outputs, label, batch)
             losses = torch.where(label == batch.given_label, losses, right)
-        seen = Seen(batch, said, label, losses, weights, self.student, self.average)
+        seen = Seen(batch, outputs, label, losses, weights, self.student, self.average)
         taught = self.supervision.teach(seen)
         for what, given in (("loss", taught.losses), ("weight", taught.weights)):
             if given is not None and given.shape != label.shape:
