@@ -133,7 +133,7 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "ours_:raises": ((), "cannot be made: ValueError: out of ideas"),
     "ours_:settled": (("rat=0.2",), "got an unexpected keyword argument 'rat'"),
     "ours_:nothing": ((), "must return a mentornet.methods.Method, got NoneType"),
-    "ours_:Scalar": ((), "must give one loss a sample, (32,), got a tensor of shape ()"),
+    "ours_:Scalar": ((), "must return one loss per sample, (32,), got a tensor of shape ()"),
 }
 
 

@@ -281,7 +281,7 @@ def test_a_method_that_gives_the_wrong_shape_is_told(
     with pytest.raises(MentorNetError) as caught:
         AtWork(Own(kind), task(), parts=parts).step(linear(), whole())
     assert str(caught.value) == (
-        f"the method must give one {what} a sample, ({size},), got a tensor of shape "
+        f"the method must return one {what} per sample, ({size},), got a tensor of shape "
         f"{shape.replace('B', str(size))}"
     )
 
