@@ -80,7 +80,7 @@ def test_a_transferred_mentor_sees_label_0(tmp_path: Path) -> None:
     assert many is not None
     assert zero is not None
     assert torch.equal(many, zero)
-    with pytest.raises(MentorNetError, match="knows 10 labels and the data has 100"):
+    with pytest.raises(MentorNetError, match="knows 10 labels, but the data has 100"):
         make_method("mentornet", mentor=f"{tmp_path}").start(Task(50, 100, 10))
 
 
@@ -165,7 +165,7 @@ def test_dd_with_every_label_right_trusts_all() -> None:
     assert weights.tolist() == [1.0] * 50
 
 
-def test_dd_plays_wrong_labels_where_only_right_ones_are_verified() -> None:
+def test_dd_simulates_wrong_labels_where_only_right_ones_are_verified() -> None:
     """Samples 0 to 59 are verified; of the other 40, half have the loss of a wrong label."""
     verdicts = Verdicts(torch.arange(60), torch.ones(60).bool())
     method = make_method("mentornet-dd", updates=(0.3,), steps=200)
@@ -208,7 +208,7 @@ def test_the_explicit_step_moves_only_the_samples_of_the_batch() -> None:
         ("mentornet-dd", {"updates": (0.2, 1.0)}, r"shares of training in \(0, 1\), got 1"),
         ("mentornet-dd", {"mentor": "nobody"}, "no mentor 'nobody'"),
         ("mentornet-dd", {"history": 0}, "history must be ≥ 1"),
-        ("mentornet-dd", {"mentor_classes": 10}, "is about a transferred mentor"),
+        ("mentornet-dd", {"mentor_classes": 10}, "is only for a transferred mentor"),
         ("mentornet-dd", {"mentor": "pd", "mentor_classes": 1}, "mentor_classes must be ≥ 2"),
         ("mentornet-pd", {"percentile": 75}, "did you mean 0.75"),
         ("mentornet-pd", {"burn_in": -1}, r"burn_in must be in \[0, 1\]"),

@@ -107,8 +107,8 @@ class Plain(Method):
         return Supervision()
 
 class Mean(Supervision):
-    def losses(self, said, label, batch):
-        return super().losses(said, label, batch).mean()
+    def losses(self, outputs, label, batch):
+        return super().losses(outputs, label, batch).mean()
 
 class Scalar(Plain):
     def start(self, task):
@@ -136,7 +136,7 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "ours_:raises": ((), "cannot be made: ValueError: out of ideas"),
     "ours_:settled": (("rat=0.2",), "got an unexpected keyword argument 'rat'"),
     "ours_:nothing": ((), "must return a mentornet.methods.Method, got NoneType"),
-    "ours_:Scalar": ((), "must give one loss a sample, (32,), got a tensor of shape ()"),
+    "ours_:Scalar": ((), "must return one loss per sample, (32,), got a tensor of shape ()"),
 }
 
 

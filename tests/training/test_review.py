@@ -265,7 +265,7 @@ def test_a_run_is_resumed_from_another_folder(
     [
         ({"momentum": 0.0}, "Nesterov's momentum cannot be 0"),
         ({"checkpoint_seconds": float("inf")}, "checkpoint-seconds must be ≥ 0, got inf"),
-        ({"clean_count": 30}, "mentornet-pd has no use for verified samples"),
+        ({"clean_count": 30}, "mentornet-pd does not use verified samples"),
     ],
 )
 def test_settings_that_cannot_be(changes: dict[str, Any], message: str) -> None:

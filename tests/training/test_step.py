@@ -236,13 +236,13 @@ def test_an_auxiliary_head_has_the_weights_of_the_main_one() -> None:
 
 
 class Mean(Supervision):
-    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
-        return super().losses(said, label, batch).mean()
+    def losses(self, outputs: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        return super().losses(outputs, label, batch).mean()
 
 
 class Many(Supervision):
-    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
-        return said.log_p
+    def losses(self, outputs: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        return outputs.log_p
 
 
 class Column(Supervision):
@@ -280,7 +280,7 @@ def test_a_method_that_gives_the_wrong_shape_is_told(
     with pytest.raises(MentorNetError) as caught:
         AtWork(Own(kind), task(), parts=parts).step(linear(), whole())
     assert str(caught.value) == (
-        f"the method must give one {what} a sample, ({size},), got a tensor of shape "
+        f"the method must return one {what} per sample, ({size},), got a tensor of shape "
         f"{shape.replace('B', str(size))}"
     )
 

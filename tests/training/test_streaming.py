@@ -117,7 +117,7 @@ def test_a_bad_image_is_named_or_grey(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "n01440764_3.JPEG cannot be read as an image" in error
     assert "skip_bad" in error
     assert main(arguments("imagenet", tmp_path / "more", *words, "--skip-bad")) == 0
-    assert "1 images cannot be read, a grey one stands in for each" in capsys.readouterr().err
+    assert "1 images cannot be read and are replaced by grey ones" in capsys.readouterr().err
 
 
 def test_predict_sees_views_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -145,8 +145,8 @@ def test_enough_of_both_kinds_make_dd_the_default(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("right", "wrong", "more"),
-    [(19, 40, "1 right labels more"), (40, 17, "3 wrong labels more"),
-     (40, 0, "20 wrong labels more"), (16, 18, "4 right labels and 2 wrong labels more")],
+    [(19, 40, "1 more correct labels"), (40, 17, "3 more wrong labels"),
+     (40, 0, "20 more wrong labels"), (16, 18, "4 more correct labels and 2 more wrong labels")],
 )  # fmt: skip
 def test_with_fewer_the_run_says_how_many_it_takes(
     tmp_path: Path, right: int, wrong: int, more: str
@@ -162,7 +162,7 @@ def test_a_method_that_was_named_stays(tmp_path: Path) -> None:
     found = prepared(tmp_path, of_each_kind(29, 29), method="focal")
     assert found.config.method.method == "focal"
     assert len(found.train) == 71
-    assert "focal does not learn from verdicts; the method mentornet-dd would" in found.notes
+    assert "focal does not learn from verdicts; the method mentornet-dd does" in found.notes
     with pytest.raises(MentorNetError, match="cannot be learned from 8 verified samples"):
         prepared(tmp_path, of_each_kind(4, 4), method="mentornet-dd")
     few = prepared(tmp_path, of_each_kind(10, 1), method="mentornet-dd")

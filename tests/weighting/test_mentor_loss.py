@@ -307,7 +307,7 @@ def test_verified_late_what_was_seen_before_is_not_forgotten(mentor: str) -> Non
     assert criterion.engine.step == 40
 
 
-def test_from_right_labels_alone_wrong_ones_are_played() -> None:
+def test_from_right_labels_alone_wrong_ones_are_simulated() -> None:
     """40 % wrong labels, whose logits favour another class; 100 right ones are known."""
     draw = generator(0)
     truth = torch.randint(5, (400,), generator=draw)
@@ -367,7 +367,7 @@ def test_right_labels_that_nobody_can_learn_are_not_taken_for_wrong() -> None:
             followed(logits[index], given[index], index=index)
     estimate = followed.noise_estimate()
     assert estimate.rate == pytest.approx(wrong.float().mean().item(), abs=0.05)
-    assert "always says the same" in estimate.assumes
+    assert "steady predictions" in estimate.assumes
     assert followed.noise.estimate().rate > rate + 0.08  # as without following each
     assert followed.audit().wrong.count == pytest.approx(wrong.sum().item(), rel=0.1)
 
@@ -511,7 +511,7 @@ def test_verified_labels_that_are_all_right_do_not_turn_the_mentor_off() -> None
     criterion = MentorLoss("auto", 50, samples=64)
     criterion.learn_from(torch.arange(30), torch.ones(30).bool())
     assert criterion.engine.learning is not None
-    assert criterion.engine.learning.lessons.plays_wrong
+    assert criterion.engine.learning.lessons.simulates_wrong
 
 
 def test_a_mentor_that_looks_back_can_be_learned_again() -> None:

@@ -1,4 +1,4 @@
-"""One file a row of the tables: the loss, the target and the weight of a sample, nothing else."""
+"""Methods, one per file: each says what the loss, the target and the weight of a sample are."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ METHODS: dict[str, type[Method]] = {
 
 
 def make_method(name: str, **settings: Setting) -> Method:
-    """The method called `name`, with `settings` in place of its defaults.
+    """Return the method called `name`, with `settings` in place of its defaults.
 
-    A name with a colon, `module:factory`, is a method of the user's own: the factory is called with
-    the settings and returns a `Method`.
+    A name `module:factory` is a method of the user's own: the factory is called with the settings
+    and returns a `Method`.
 
     >>> make_method("reed-soft", beta=0.9)
     ReedSoft(beta=0.9)
@@ -111,7 +111,7 @@ def _own_method(name: str, settings: dict[str, Setting]) -> Method:
 
 
 def _as(kind: object, key: str, value: Setting) -> Setting:
-    """The value in the setting's own type, or an error that says what it must be."""
+    """Return the value in the type of the setting, or raise an error that names the type."""
     if kind is bool and isinstance(value, bool):
         return value
     if kind is str and isinstance(value, str):

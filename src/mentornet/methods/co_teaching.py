@@ -1,4 +1,4 @@
-"""Co-teaching (Han et al. 2018): two students pick for each other what is easy."""
+"""Co-teaching (Han et al. 2018): two students choose easy samples for each other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CoTeaching", "smallest"]
 
 
 def smallest(losses: Tensor, share: float) -> Tensor:
-    """1 for the given share of samples with the smallest losses, 0 for the others, `(B,)`.
+    """Return 1 for this share of samples with the smallest losses, 0 for the others, `(B,)`.
 
     >>> smallest(torch.tensor([0.3, 2.0, 0.1, 1.0]), 0.5)
     tensor([1., 0., 1., 0.])
@@ -32,13 +32,13 @@ class _CoTeaching(Supervision):
         self.steps = 0
 
     def share(self) -> float:
-        """R(t) = 1 − τ min(t / T_k, 1): how much of a batch is kept now."""
+        """Return R(t) = 1 − τ min(t / T_k, 1), the share of a batch that is kept now."""
         risen = min(1.0, self.steps / max(1.0, self.rise * self.total_steps))
         return 1 - self.forget * risen
 
     def teach(self, seen: Seen) -> Taught:
-        assert seen.said.every is not None
-        second = F.cross_entropy(seen.said.every[:, 1], seen.label, reduction="none")
+        assert seen.outputs.every is not None
+        second = F.cross_entropy(seen.outputs.every[:, 1], seen.label, reduction="none")
         share = self.share()
         self.steps += 1
         by_first, by_second = (smallest(losses.detach(), share) for losses in (seen.losses, second))
@@ -56,12 +56,12 @@ class _CoTeaching(Supervision):
 class CoTeaching(Method):
     """Each of two students learns the samples whose losses are smallest for the other.
 
-    The first one is judged. A step costs twice as much as plain training's.
+    The first student is evaluated. A step costs twice as much as in plain training.
 
     Args:
-        forget: τ, the share of a batch that is left out in the end; its paper takes the noise
-            rate, which has to be known.
-        rise: T_k, the share of training in which the share left out rises to τ.
+        forget: τ in [0, 1), the share of a batch that is left out in the end. Its paper uses the
+            noise rate, which has to be known.
+        rise: T_k in [0, 1), the share of training in which the share left out rises to τ.
     """
 
     name: ClassVar[str] = "co-teaching"

@@ -1,4 +1,4 @@
-"""Early-learning regularisation (Liu et al. 2020): hold on to what was predicted early."""
+"""Early-learning regularisation (Liu et al. 2020): stay close to early predictions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from mentornet.methods.supervision import Outputs, Supervision
 
 __all__ = ["EarlyLearning", "early_learning_term"]
 
-_LEAST = 1e-4  # no probability counts as less
+_LEAST = 1e-4  # probabilities are clipped to this distance from 0 and 1
 
 
 def early_learning_term(p: Tensor, target: Tensor) -> Tensor:
-    """log(1 − ⟨p, t⟩), one value a sample; its gradient pulls p towards t.
+    """Return log(1 − ⟨p, t⟩), one value per sample; its gradient pulls p towards t.
 
     Args:
-        p: the prediction, shares of the classes, `(B, K)`.
-        target: t, `(B, K)`, a moving average of earlier predictions; held fixed.
+        p: the predicted probabilities, `(B, K)`.
+        target: t, `(B, K)`, a moving average of earlier predictions; it gets no gradient.
 
     >>> early_learning_term(torch.tensor([[0.5, 0.5]]), torch.tensor([[1.0, 0.0]]))  # log ½
     tensor([-0.6931])
@@ -37,14 +37,14 @@ class _EarlyLearning(Supervision):
     def __init__(self, memory: PredictionMemory, strength: float) -> None:
         self.memory, self.strength = memory, strength
 
-    def observe(self, said: Outputs, batch: Batch) -> None:
-        p = said.logits.detach().softmax(1).clamp(_LEAST, 1 - _LEAST)
+    def observe(self, outputs: Outputs, batch: Batch) -> None:
+        p = outputs.logits.detach().softmax(1).clamp(_LEAST, 1 - _LEAST)
         self.memory.add(batch.index, p / p.sum(1, keepdim=True))
 
-    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
-        p = said.logits.softmax(1).clamp(_LEAST, 1 - _LEAST)
+    def losses(self, outputs: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        p = outputs.logits.softmax(1).clamp(_LEAST, 1 - _LEAST)
         term = early_learning_term(p, self.memory.average[batch.index])
-        return super().losses(said, label, batch) + self.strength * term
+        return super().losses(outputs, label, batch) + self.strength * term
 
     def state_dict(self) -> dict[str, Any]:
         return {"memory": self.memory.average.clone()}
@@ -58,8 +58,8 @@ class EarlyLearning(Method):
     """ℓ = −log p_y + λ log(1 − ⟨p, t⟩), with t a moving average of a sample's predictions.
 
     Args:
-        strength: λ; its paper takes 3 on CIFAR-10 and 7 on CIFAR-100.
-        decay: β of the moving average; its paper takes 0.7 and 0.9.
+        strength: λ ≥ 0; its paper uses 3 on CIFAR-10 and 7 on CIFAR-100.
+        decay: β of the moving average, in [0, 1); its paper uses 0.7 and 0.9.
     """
 
     name: ClassVar[str] = "elr"

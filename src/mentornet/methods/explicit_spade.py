@@ -1,4 +1,4 @@
-"""SPADE with a known G: a projected gradient step on the stored weights (Algorithm 1, step 9)."""
+"""SPADE with a known G: projected gradient steps on stored weights (Algorithm 1, step 9)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["ExplicitSpade"]
 
 @dataclass(frozen=True)
 class ExplicitSpade(WeightingMethod):
-    """The weight of every sample is stored, and moves with the student's own learning rate.
+    """The weights of all samples are stored, and take gradient steps together with the student.
 
     Args:
-        curriculum: whose G; pd (Eq. 5 around ℓ_pt), linear or self-paced.
-        step: what the student's learning rate is multiplied by for the step on v.
+        curriculum: the curriculum that defines G: pd (Eq. 5 around ℓ_pt), linear or self-paced.
+        step: the step size on v, as a multiple > 0 of the student's learning rate.
     """
 
     name: ClassVar[str] = "spade"

@@ -17,10 +17,10 @@ __all__ = ["FocalMethod", "focal_loss"]
 
 
 def focal_loss(logits: Tensor, given_label: Tensor, *, gamma: float = 2.0) -> Tensor:
-    """ℓ = −(1 − q_y)^γ log q_y, one value a sample; the factor has its gradient too.
+    """Return ℓ = −(1 − q_y)^γ log q_y, one value per sample; the factor has a gradient too.
 
     Args:
-        logits: `(B, K)`.
+        logits: the logits, `(B, K)`; q is their softmax.
         given_label: y, `(B,)`.
         gamma: γ ≥ 0; the paper tries 1, 2 and 3.
 
@@ -35,16 +35,16 @@ class _Focal(Supervision):
     def __init__(self, gamma: float) -> None:
         self.gamma = gamma
 
-    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
-        return focal_loss(said.logits, label, gamma=self.gamma)
+    def losses(self, outputs: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        return focal_loss(outputs.logits, label, gamma=self.gamma)
 
 
 @dataclass(frozen=True)
 class FocalMethod(Method):
-    """Focal loss, which leans on the hard samples; see `focal_loss`.
+    """Focal loss, which gives hard samples more weight; see `focal_loss`.
 
     Args:
-        gamma: γ; the paper tries 1, 2 and 3.
+        gamma: γ ≥ 0; the paper tries 1, 2 and 3.
     """
 
     name: ClassVar[str] = "focal"

@@ -14,7 +14,7 @@ __all__ = ["Forgetting", "FullModel"]
 
 @dataclass(frozen=True)
 class FullModel(Method):
-    """The mean cross-entropy of all samples, with weight decay and augmentation."""
+    """Plain training: the mean cross-entropy of all samples."""
 
     name: ClassVar[str] = "full-model"
     title: ClassVar[str] = "FullModel"
@@ -29,7 +29,7 @@ class Forgetting(FullModel):
     """FullModel with strong dropout in the student (Arpit et al. 2017; App. E).
 
     Args:
-        dropout: share of the features that is dropped; the paper tries 0.2 to 0.9.
+        dropout: share of the features that is dropped, in [0, 1); the paper tries 0.2 to 0.9.
     """
 
     name: ClassVar[str] = "forgetting"

@@ -20,24 +20,24 @@ __all__ = ["Goldberger", "NoiseLayer"]
 class NoiseLayer(nn.Module):
     """log P(given j | x) = log Σᵢ θ[i, j] P(true i | x), with θ = softmax of a K × K matrix.
 
-    The layer learns how classes are mistaken for one another, and is left off at test time:
-    the student then predicts the true class. It starts near the identity, θ[i, i] = 1 − p and
-    p shared among the others, which with p = 0 would never move.
+    The layer learns how classes are confused with one another. It is removed at test time, so that
+    the student predicts the true class. It starts with θ[i, i] = 1 − p, and p divided equally among
+    the other classes; with p = 0 its gradient would be 0.
 
     Args:
         classes: K.
-        rate: p in (0, 1), the noise that it starts from.
+        rate: p in (0, 1), the noise rate at the start.
     """
 
     def __init__(self, classes: int, rate: float = 0.1) -> None:
         super().__init__()
         if not 0 < rate < 1:
-            raise MentorNetError(f"the noise rate to start from must be in (0, 1), got {rate:g}")
+            raise MentorNetError(f"rate must be in (0, 1), got {rate:g}")
         start = torch.full((classes, classes), rate / (classes - 1)).fill_diagonal_(1 - rate)
         self.scores = nn.Parameter(start.log())
 
     def forward(self, logits: Tensor) -> Tensor:
-        """Log-probabilities of the given label `(B, K)`, from the student's logits `(B, K)`."""
+        """Return log-probabilities of the given label, `(B, K)`, from the student's logits."""
         true = logits.log_softmax(1)
         return torch.logsumexp(true[:, :, None] + self.scores.log_softmax(1), dim=1)
 
@@ -46,8 +46,8 @@ class _Goldberger(Supervision):
     def __init__(self, layer: NoiseLayer) -> None:
         self.layer = layer
 
-    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
-        return nn.functional.nll_loss(self.layer(said.logits), label, reduction="none")
+    def losses(self, outputs: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        return nn.functional.nll_loss(self.layer(outputs.logits), label, reduction="none")
 
     def parameters(self) -> Iterator[nn.Parameter]:
         return self.layer.parameters()
@@ -61,10 +61,10 @@ class _Goldberger(Supervision):
 
 @dataclass(frozen=True)
 class Goldberger(Method):
-    """The student with a noise layer after it while it trains; see `NoiseLayer`.
+    """A noise layer follows the student while it trains; see `NoiseLayer`.
 
     Args:
-        rate: the noise that the layer starts from.
+        rate: the noise rate of the layer at the start, in (0, 1).
     """
 
     name: ClassVar[str] = "goldberger"

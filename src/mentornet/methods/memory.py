@@ -1,4 +1,4 @@
-"""What a student has predicted for each sample so far, as a moving average."""
+"""A moving average of the student's predictions for each sample."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ __all__ = ["PredictionMemory"]
 
 
 class PredictionMemory:
-    """t ← β t + (1 − β) p for the samples of a batch; N K numbers in all.
+    """t ← β t + (1 − β) p for the samples of each batch; it stores N × K numbers.
 
     Args:
-        count: N.
+        count: N, the number of training samples.
         classes: K.
         decay: β in [0, 1).
-        device: where the predictions are.
+        device: the device of the predictions.
     """
 
     def __init__(
@@ -25,13 +25,13 @@ class PredictionMemory:
         self.decay = decay
 
     def add(self, index: Tensor, prediction: Tensor) -> Tensor:
-        """Take in p `(B, K)` of the samples at `index`, and return their t."""
+        """Update t of the samples at `index` by p, `(B, K)`, and return it."""
         moved = self.decay * self.average[index] + (1 - self.decay) * prediction.float()
         self.average[index] = moved
         return moved
 
     def shares(self, index: Tensor) -> Tensor:
-        """T brought to sum 1, `(B, K)`; equal shares for what was never seen."""
+        """Return t scaled to sum 1, `(B, K)`; uniform for samples that were never seen."""
         average = self.average[index]
         total = average.sum(1, keepdim=True)
         even = torch.full_like(average, 1 / average.shape[1])

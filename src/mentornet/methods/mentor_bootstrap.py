@@ -1,4 +1,4 @@
-"""Our own: the student relabels the samples that the mentor does not trust."""
+"""Mentor bootstrap, our own method: the student relabels samples that the mentor distrusts."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = ["MentorBootstrap", "trusted_target"]
 
 
 def trusted_target(label: Tensor, weight: Tensor, belief: Tensor) -> Tensor:
-    """T = v y + (1 − v) q: the label as far as the mentor trusts it, else what is believed.
+    """Return the target t = v y + (1 − v) q, `(B, K)`: a mean of label and prediction.
 
     Args:
         label: y, `(B,)`.
-        weight: v, `(B,)`.
-        belief: q, shares of the classes, `(B, K)`.
+        weight: v, `(B,)`, how far the mentor trusts the label.
+        belief: q, predicted probabilities, `(B, K)`.
 
     >>> trusted_target(torch.tensor([0]), torch.tensor([0.25]), torch.tensor([[0.0, 1.0]]))
     tensor([[0.2500, 0.7500]])
@@ -40,14 +40,14 @@ def trusted_target(label: Tensor, weight: Tensor, belief: Tensor) -> Tensor:
 
 
 class _Bootstrap(Weighted):
-    """Weighted, with targets in place of weights.
+    """Uses the weights of the engine to make targets.
 
     Args:
-        engine: that gives v.
-        task: of the run.
-        memory: of a sample's predictions.
-        mixer: of pairs, or None.
-        begins: the step from which on the student's belief counts.
+        engine: the engine that gives v.
+        task: the task of the run.
+        memory: the moving average of predictions.
+        mixer: draws pairs for mixup, or None for no mixup.
+        begins: the step after which predictions are part of the target.
     """
 
     weighs = False
@@ -63,11 +63,11 @@ class _Bootstrap(Weighted):
         super().__init__(engine, task)
         self.memory, self.mixer, self.begins, self.steps = memory, mixer, begins, 0
 
-    def observe(self, said: Outputs, batch: Batch) -> None:
-        self.memory.add(batch.index, said.logits.detach().softmax(1))
+    def observe(self, outputs: Outputs, batch: Batch) -> None:
+        self.memory.add(batch.index, outputs.logits.detach().softmax(1))
 
     def weights(self, evidence: Evidence, learning_rate: float) -> Tensor | None:
-        """V of the mentor; 1 in burn-in, or what a verdict says."""
+        """Return v of the mentor; in burn-in it is 1, or v* where there is a verdict."""
         weights = super().weights(evidence, learning_rate)
         self.steps += 1
         if self.steps > self.begins or weights is None:
@@ -81,7 +81,7 @@ class _Bootstrap(Weighted):
         assert seen.weights is not None
         target = trusted_target(seen.label, seen.weights, self.memory.shares(seen.batch.index))
         if self.mixer is None:
-            return Taught(-(target * seen.said.log_p).sum(1))
+            return Taught(-(target * seen.outputs.log_p).sum(1))
         share, partner = self.mixer.draw(torch.ones_like(seen.weights))
         mixed = seen.look(blend(seen.batch.inputs, share, partner))
         return Taught(blended_loss(mixed, target, share, partner))
@@ -104,17 +104,17 @@ class _Bootstrap(Weighted):
 
 @dataclass(frozen=True)
 class MentorBootstrap(MentorNetDD):
-    """Every sample is learned, towards t = v y + (1 − v) q, with q its smoothed own prediction.
+    """Every sample is learned with the target t = v y + (1 − v) q, q its averaged prediction.
 
-    v is that of MentorNet DD where samples were verified (or of `mentor`, transferred), as a
-    probability, and otherwise that of MentorNet auto. Until burn-in ends, t = y. For verified
-    samples y is the true label and v = 1, where that is known. Where the mentor is right, this
-    teaches the true label of a wrong sample, which plain weighting cannot use at all.
+    With verdicts, v is the probability that MentorNet DD gives; with `mentor`, that of the
+    transferred mentor; else it is the weight of MentorNet auto. Until burn-in ends, t = y. For
+    verified samples whose true label is known, y is the true label and v = 1. The student thus also
+    learns from samples with wrong labels, which weights can only leave out.
 
     Args:
-        belief: share of the average of a sample's predictions that is kept at each look.
-        mixup: α of Beta(α, α), by which pairs are blended; 0 for none. It costs a second look at
-            each batch.
+        belief: decay of the moving average q of a sample's predictions, in [0, 1).
+        mixup: α ≥ 0 of Beta(α, α), which pairs are blended by; 0 for no mixup. Mixup takes a second
+            forward pass per batch.
     """
 
     name: ClassVar[str] = "mentor-bootstrap"

@@ -21,7 +21,7 @@ __all__ = ["MentorMix", "leaning_share"]
 
 
 def leaning_share(share: Tensor, weight: Tensor) -> Tensor:
-    """λ ← v max(λ, 1 − λ) + (1 − v) min(λ, 1 − λ): whom the mentor trusts is the larger part.
+    """Return v max(λ, 1 − λ) + (1 − v) min(λ, 1 − λ): a trusted sample is the larger part.
 
     >>> leaning_share(torch.tensor([0.3, 0.3]), torch.tensor([1.0, 0.0]))
     tensor([0.7000, 0.3000])
@@ -36,7 +36,7 @@ class _MentorMix(Weighted):
     ) -> None:
         super().__init__(engine, task)
         self.mixer, self.temperature = mixer, temperature
-        self.weighs = self.reweigh = reweigh  # the decay follows the weights of the blends
+        self.weighs = self.reweigh = reweigh  # weight decay follows the weights of the blends
         self.begun = torch.tensor(False)
         self.blends = LossLevel(engine.config.percentile, engine.config.decay).to(task.device)
 
@@ -49,7 +49,7 @@ class _MentorMix(Weighted):
         assert seen.weights is not None
         share, partner = self.mixer.draw((seen.weights / self.temperature).softmax(0))
         share = leaning_share(share, seen.weights)
-        logits = seen.said.logits
+        logits = seen.outputs.logits
         target = nn.functional.one_hot(seen.label, logits.shape[1]).to(logits.dtype)
         mixed = seen.look(blend(seen.batch.inputs, share, partner))
         each = blended_loss(mixed, target, share, partner)
@@ -72,18 +72,17 @@ class _MentorMix(Weighted):
 
 @dataclass(frozen=True)
 class MentorMix(WeightingMethod):
-    """Weigh, blend each sample with a partner drawn by weight, then weigh the blends again.
+    """Blend each weighted sample with a partner that is drawn by weight, then weight the blends.
 
-    v = 1(ℓ ≤ ℓ_pt); partners are drawn by softmax(v / T); in burn-in all weights are 1. Blends are
-    compared with a percentile of their own, and where they are weighed, weight decay follows these
-    weights. Each step looks at its images twice. On CIFAR-10 its authors' commands have
-    `percentile=0.8 alpha=2 reweigh=false` at a noise of 0.2, `0.6 8 false` at 0.4, `0.2 4 true` at
-    0.8.
+    v = 1(ℓ ≤ ℓ_pt); partners are drawn by softmax(v / T); in burn-in all weights are 1. Blends have
+    a loss level of their own. If they are weighted, weight decay follows their weights. Each step
+    takes two forward passes. On CIFAR-10 its authors' commands have `percentile=0.8 alpha=2
+    reweigh=false` at a noise rate of 0.2, `0.6 8 false` at 0.4, and `0.2 4 true` at 0.8.
 
     Args:
-        alpha: α of Beta(α, α); its paper tries 0.4 to 32.
-        temperature: T of the draw of partners.
-        reweigh: whether the blends are weighed too.
+        alpha: α > 0 of Beta(α, α); its paper tries 0.4 to 32.
+        temperature: T > 0 of the draw of partners.
+        reweigh: whether the blends are weighted too.
     """
 
     name: ClassVar[str] = "mentormix"

@@ -1,4 +1,4 @@
-"""MentorNet with a mentor that is there before the run: any mentor, or the predefined one (PD)."""
+"""MentorNet with a mentor from before the run: any mentor, or the predefined one (PD)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["MentorNet", "MentorNetPD", "make_engine"]
 
 @dataclass(frozen=True)
 class MentorNet(WeightingMethod):
-    """v = g_m(φ; Θ) of a mentor that was taught before (Eq. 12).
+    """v = g_m(φ; Θ) of a mentor that was fitted before the run (Eq. 12).
 
     Args:
-        mentor: the name of one that ships, or a folder.
-        reads_label: whether it reads the given label. If not, its label input is 0, as when the
-            paper takes a mentor from CIFAR-10 to CIFAR-100.
+        mentor: the name of a shipped mentor, or the folder of one.
+        reads_label: whether the mentor reads the given label. If not, its label input is 0, as in
+            the paper's transfer from CIFAR-10 to CIFAR-100.
     """
 
     name: ClassVar[str] = "mentornet"
@@ -44,13 +44,13 @@ class MentorNet(WeightingMethod):
 
 @dataclass(frozen=True)
 class MentorNetPD(WeightingMethod):
-    """The paper's predefined curriculum, Eq. 5 around the loss level, by the mentor that ships.
+    """The paper's predefined curriculum, Eq. 5 around the loss level, by the shipped mentor.
 
-    With other λ than the mentor was taught, the closed form (Eq. 7) takes its place.
+    For other λ than those of the shipped mentor, the closed form (Eq. 7) is used.
 
     Args:
-        lambda1: λ₁ ≥ 0, how far above ℓ_pt a sample still counts in full.
-        lambda2: λ₂ ≥ 0, how far beyond that the weight takes to reach 0.
+        lambda1: λ₁ ≥ 0, how far above ℓ_pt a loss may be for a weight of 1.
+        lambda2: λ₂ ≥ 0, the range of losses over which the weight falls from 1 to 0.
     """
 
     name: ClassVar[str] = "mentornet-pd"
@@ -73,13 +73,13 @@ class MentorNetPD(WeightingMethod):
 def make_engine(
     method: WeightingMethod, rule: Mentor | Curriculum, task: Task, **options: Any
 ) -> Weighting:
-    """The engine with that rule and the method's settings; `options` are those of `Weighting`."""
+    """Return an engine with this rule, the method's settings and further options of `Weighting`."""
     if isinstance(rule, Mentor) and rule.config.use_label and options.get("reads_label", True):
         known = rule.config.num_classes
         if known < task.classes:
             raise MentorNetError(
-                f"this mentor knows {known} labels and the data has {task.classes} classes; "
-                "with reads_label=false it sees none"
+                f"this mentor knows {known} labels, but the data has {task.classes} classes; "
+                "set reads_label=false, so that it reads no label"
             )
     return Weighting(
         rule, total_steps=task.total_steps, config=method.weighting(), count=task.count,

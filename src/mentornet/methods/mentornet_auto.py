@@ -1,4 +1,4 @@
-"""MentorNet that finds the noise rate by itself, as `MentorLoss` does in a user's own loop."""
+"""MentorNet that estimates the noise rate by itself, as `MentorLoss` does by default."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["MentorNetAuto"]
 class MentorNetAuto(Method):
     """The predefined curriculum around the percentile 1 − 1.2 ε; ε is estimated during training.
 
-    Nothing has to be known of the labels. See `mentornet.MentorLoss`.
+    Nothing need be known of the labels. See `mentornet.MentorLoss`.
 
     Args:
         burn_in: share of training after which the curriculum is used at the latest.
-        by_class: whether each sample is compared with its own class, for rare classes.
+        by_class: whether each sample is compared only with its own class, for rare classes.
     """
 
     name: ClassVar[str] = "mentornet-auto"

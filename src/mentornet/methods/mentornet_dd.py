@@ -19,29 +19,29 @@ __all__ = ["AS_IN_THE_PAPER", "MentorNetDD"]
 
 @dataclass(frozen=True)
 class MentorNetDD(WeightingMethod):
-    """Learn the mentor in the run, from the student's own losses on samples with a verdict.
+    """Learn the mentor in the run, from the student's losses on verified samples.
 
-    After the burn-in the predefined mentor serves until the first update. With `mentor` nothing is
-    learned: a mentor from elsewhere is transferred, with its label input fixed to 0.
+    From burn-in to the first update the predefined mentor is used. With `mentor`, nothing is
+    learned: that mentor is transferred, with its label input fixed to 0.
 
-    The defaults are what did best in our benchmark. `AS_IN_THE_PAPER` has the paper's: it burns in
-    twice as long and drops half the samples meanwhile, learns twice, from single losses, takes the
-    mentor's probability for the weight, and weights verified samples like all others.
+    The defaults did best in our benchmark. `AS_IN_THE_PAPER` has the paper's settings: burn-in is
+    twice as long and drops half of the samples, the mentor is learned twice, from single losses,
+    its probability is the weight, and verified samples are weighted like all others.
 
     Args:
-        teaches_verified: whether the student is taught what is known of verified samples: a correct
-            label has weight 1 and a wrong one 0, and where the true label is known, the student
-            learns that. In the paper they are weighted like all others.
-        updates: when the mentor is (re-)learned, as shares of training; see `LearningConfig`.
-        history: T, how many losses of a sample the mentor reads.
-        reads_label: whether the mentor reads the given label; worth it from some hundred verified
-            samples a class.
-        steps: of Adam, at each update.
-        learning_rate: of Adam, the highest.
-        mentor: a shipped name or a folder to transfer; empty to learn in the run.
-        mentor_classes: K₀, the number of classes that a transferred mentor was learned on. It then
-            reads ℓ log K₀ / log K: the loss of a student that knows nothing is log K, and should
-            look to the mentor as it did there. 0 for ℓ as it is, as in the paper.
+        teaches_verified: whether the student is taught the verdicts: a correct label has weight 1,
+            a wrong one 0, and where the true label is known, it replaces the given one. In the
+            paper verified samples are weighted like all others.
+        updates: when the mentor is learned, as shares of training; see `LearningConfig`.
+        history: T ≥ 1, how many losses of a sample the mentor reads.
+        reads_label: whether the mentor reads the given label; useful with some hundred verified
+            samples per class or more.
+        steps: number of steps of Adam at each update.
+        learning_rate: the highest learning rate of Adam.
+        mentor: a shipped mentor or the folder of one to transfer; empty to learn one in the run.
+        mentor_classes: K₀, the number of classes that a transferred mentor was learned on. The
+            mentor then reads ℓ log K₀ / log K, so that the loss of an untrained student, log K, is
+            what it was there. With 0, as in the paper, it reads ℓ.
     """
 
     name: ClassVar[str] = "mentornet-dd"
@@ -66,13 +66,13 @@ class MentorNetDD(WeightingMethod):
         if self.mentor:
             load_mentor(self.mentor)
         elif self.mentor_classes:
-            raise MentorNetError("mentor_classes is about a transferred mentor: give mentor too")
+            raise MentorNetError("mentor_classes is only for a transferred mentor: set mentor too")
         if self.mentor_classes < 0 or self.mentor_classes == 1:
             raise MentorNetError(f"mentor_classes must be ≥ 2, or 0, got {self.mentor_classes}")
         self.learning()
 
     def learning(self) -> LearningConfig:
-        """How mentors are learned."""
+        """Return the settings of the learning of mentors."""
         return LearningConfig(
             self.updates, self.history, self.reads_label, self.steps, self.learning_rate
         )
@@ -85,12 +85,12 @@ class MentorNetDD(WeightingMethod):
         return Weighted(self.engine(task), task)
 
     def engine(self, task: Task) -> Weighting:
-        """The engine with a transferred mentor, or with one that is learned in the run."""
+        """Return the engine with a transferred mentor, or with one that is learned in the run."""
         if self.mentor:
             unit = math.log(task.classes, self.mentor_classes) if self.mentor_classes else 1.0
             return make_engine(self, load_mentor(self.mentor), task, reads_label=False, unit=unit)
         if task.verdicts is None:
-            raise MentorNetError(f"{self.name} learns from verified samples, and there are none")
+            raise MentorNetError(f"{self.name} learns from verified samples, but there are none")
         engine = make_engine(self, load_mentor("pd"), task, history=self.history).to(task.device)
         engine.learn_from(
             task.verdicts, task.classes, self.learning(), teaches=self.teaches_verified
@@ -102,5 +102,5 @@ AS_IN_THE_PAPER = (
     "burn_in=0.2", "burn_in_drop=0.5", "smoothing=0", "sharpness=0", "decided_by=1",
     "teaches_verified=false", "updates=0.21,0.75",
 )  # fmt: skip
-"""Settings of DD as §3.1 and App. E have them, in words; with as many verified samples as there,
-`reads_label=true` belongs to them."""
+"""The settings of DD in §3.1 and App. E; with as many verified samples as there, add
+`reads_label=true`."""

@@ -1,4 +1,4 @@
-"""What every method is: settings at rest, and what it needs of a run."""
+"""The base class of all methods: their settings, and what they need of a run."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Needs:
     """What a method needs of a run.
 
     Attributes:
-        true_labels: whether it looks at true labels.
-        verdicts: whether it learns from what a person said of labels.
-        students: how many students it trains side by side; two are a `Pair`.
-        one_process: whether it keeps state that several processes cannot share.
-        whole_batch: whether a batch cannot be worked through in parts.
-        looks_again: whether the student's first look at a batch needs no gradient, because the
-            method descends on a further look (`Seen.look`).
+        true_labels: whether it reads true labels.
+        verdicts: whether it learns from verdicts.
+        students: the number of students that it trains together; two are a `Pair`.
+        one_process: whether it has state that several processes cannot share.
+        whole_batch: whether a batch cannot be split into parts (`accumulate`).
+        looks_again: whether the first forward pass of a batch needs no gradient, because the
+            method takes the gradient of a further one (`Seen.look`).
         second_view: whether it reads a second random view of each sample (`Batch.second`).
-        student_average: decay of a moving average of the student's weights that it reads
-            (`Seen.average`); None for none.
-        dropout: what the student's dropout is to be, where the method decides it.
+        student_average: decay of a moving average of the student's parameters that it reads
+            (`Seen.average`); None for no average.
+        dropout: the dropout that it sets in the student; None to leave it to the user.
     """
 
     true_labels: bool = False
@@ -48,16 +48,16 @@ class Needs:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What a method may know of the run that it serves.
+    """What a method knows of its run.
 
     Attributes:
         count: N, the number of training samples.
-        classes: K.
-        total_steps: of the whole training.
-        seed: of the method's random draws.
-        device: where the losses will be.
-        verdicts: what a person said of labels.
-        is_correct: whether each given label is true, `(N,)`; only the oracle looks at it.
+        classes: K, the number of classes.
+        total_steps: the number of steps of the whole training.
+        seed: seed of the method's random draws.
+        device: the device of the losses.
+        verdicts: the verdicts on labels, or None.
+        is_correct: whether each given label is correct, `(N,)`; only the oracle reads it.
     """
 
     count: int
@@ -71,7 +71,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A row of the tables: its settings as fields, checked when they are given.
+    """A way to train a student; its settings are fields, which the constructor checks.
 
     Attributes:
         name: its name on the command line and in tables.
@@ -85,14 +85,14 @@ class Method(ABC):
 
     @property
     def needs(self) -> Needs:
-        """What it needs of a run."""
+        """What the method needs of a run."""
         return Needs()
 
     @abstractmethod
     def start(self, task: Task) -> Supervision:
-        """The method at work on one run."""
+        """Return the supervision of one run."""
 
     @property
     def settings(self) -> dict[str, Setting]:
-        """The hyper-parameters by name."""
+        """The settings by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

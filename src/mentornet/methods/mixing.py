@@ -1,4 +1,4 @@
-"""Mixup (Zhang et al. 2018): pairs of images, blended, and their labels with them."""
+"""Mixup (Zhang et al. 2018): pairs of samples are blended, and so are their targets."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["Mixer", "blend", "blended_loss"]
 
 
 class Mixer:
-    """Draws λ ~ Beta(α, α) and partners for each step, from the seed and the step alone.
+    """Draws λ ~ Beta(α, α) and partners for each step; they depend only on seed and step.
 
     Args:
-        alpha: α > 0; the larger, the more even the blends.
-        seed: of all draws.
+        alpha: α > 0; the larger, the closer λ is to ½.
+        seed: seed of all draws.
     """
 
     def __init__(self, alpha: float, seed: int) -> None:
@@ -24,10 +24,10 @@ class Mixer:
         self.step = 0
 
     def draw(self, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """λ, `(B,)`, and for each sample its partner's place in the batch, `(B,)`.
+        """Return λ, `(B,)`, and the place of each sample's partner in the batch, `(B,)`.
 
         Args:
-            weights: how likely each sample is to be drawn as a partner, `(B,)`, not all 0.
+            weights: the relative probability of each sample to be a partner, `(B,)`, not all 0.
         """
         draws = generator(self.seed, 31, self.step)
         self.step += 1
@@ -42,7 +42,7 @@ class Mixer:
 
 
 def blend(images: Tensor, share: Tensor, partner: Tensor) -> Tensor:
-    """λ x_i + (1 − λ) x_j.
+    """Return the blends λ x_i + (1 − λ) x_j, where j is the partner of i.
 
     >>> blend(torch.tensor([[0.0], [8.0]]), torch.tensor([0.75, 0.5]), torch.tensor([1, 1]))
     tensor([[2.],
@@ -53,11 +53,11 @@ def blend(images: Tensor, share: Tensor, partner: Tensor) -> Tensor:
 
 
 def blended_loss(logits: Tensor, target: Tensor, share: Tensor, partner: Tensor) -> Tensor:
-    """The cross-entropy to λ t_i + (1 − λ) t_j, one value a sample `(B,)`.
+    """Return the cross-entropy to λ t_i + (1 − λ) t_j, one value per sample, `(B,)`.
 
     Args:
-        logits: of the blends, `(B, K)`.
-        target: t, shares of the classes before they are blended, `(B, K)`.
+        logits: the logits of the blends, `(B, K)`.
+        target: t, the target probabilities of the samples, `(B, K)`.
         share: λ, `(B,)`.
         partner: j, `(B,)`.
     """

@@ -1,4 +1,4 @@
-"""The oracle: what a mentor that makes no mistake would reach."""
+"""The oracle: the result of a mentor that makes no mistake."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Oracle(Supervision):
 
 @dataclass(frozen=True)
 class Oracle(Method):
-    """v = v*: only samples whose given label is true are learned, from the first step on.
+    """v = v*: only samples whose given label is correct are learned, from the first step on.
 
     They come in the same batches as with every other method, so the oracle is the limit of what
     weights can do in as many steps.

@@ -1,4 +1,4 @@
-"""Bootstrapping: trust the label in part, and in part the prediction (Reed et al. 2015)."""
+"""Bootstrapping: the target is in part the label, in part the prediction (Reed et al. 2015)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["ReedHard", "ReedSoft", "reed_hard", "reed_soft"]
 
 
 def reed_soft(logits: Tensor, given_label: Tensor, *, beta: float = 0.95) -> Tensor:
-    """ℓ = −(β log q_y + (1 − β) Σⱼ qⱼ log qⱼ), one value a sample (App. E).
+    """Return ℓ = −(β log q_y + (1 − β) Σⱼ qⱼ log qⱼ), one value per sample (App. E).
 
-    q is the prediction; its own entropy stands in for the label where the label is not trusted.
+    The second part is the entropy of the prediction q.
 
     Args:
-        logits: `(B, K)`.
+        logits: the logits, `(B, K)`; q is their softmax.
         given_label: y, `(B,)`.
         beta: β in [0, 1], how far the label is trusted; the paper tries 0.7 to 0.95.
 
@@ -37,10 +37,10 @@ def reed_soft(logits: Tensor, given_label: Tensor, *, beta: float = 0.95) -> Ten
 
 
 def reed_hard(logits: Tensor, given_label: Tensor, *, beta: float = 0.8) -> Tensor:
-    """ℓ = −(β log q_y + (1 − β) maxⱼ log qⱼ), one value a sample (App. E).
+    """Return ℓ = −(β log q_y + (1 − β) maxⱼ log qⱼ), one value per sample (App. E).
 
     Args:
-        logits: `(B, K)`.
+        logits: the logits, `(B, K)`; q is their softmax.
         given_label: y, `(B,)`.
         beta: β in [0, 1], how far the label is trusted; the paper tries 0.7 to 0.95.
 
@@ -65,8 +65,8 @@ class _Reed(Supervision):
     def __init__(self, loss: Callable[..., Tensor], beta: float) -> None:
         self.loss, self.beta = loss, beta
 
-    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
-        return self.loss(said.logits, label, beta=self.beta)
+    def losses(self, outputs: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        return self.loss(outputs.logits, label, beta=self.beta)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class ReedSoft(Method):
     """Bootstrapping with the soft prediction; see `reed_soft`.
 
     Args:
-        beta: β; the paper tries 0.7, 0.8, 0.9 and 0.95.
+        beta: β in [0, 1]; the paper tries 0.7, 0.8, 0.9 and 0.95.
     """
 
     name: ClassVar[str] = "reed-soft"

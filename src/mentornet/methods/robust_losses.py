@@ -1,4 +1,4 @@
-"""Losses that wrong labels can pull on less: generalised and symmetric cross-entropy."""
+"""Losses that are robust to wrong labels: generalised and symmetric cross-entropy."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = [
 
 
 def generalised_cross_entropy(logits: Tensor, given_label: Tensor, *, q: float = 0.7) -> Tensor:
-    """ℓ = (1 − p_y^q) / q, one value a sample (Zhang and Sabuncu 2018).
+    """Return ℓ = (1 − p_y^q) / q, one value per sample (Zhang and Sabuncu 2018).
 
-    Cross-entropy for q → 0, the mean absolute error for q = 1.
+    For q → 0 it is the cross-entropy; for q = 1 it is 1 − p_y, half the absolute error Σ|y − p|.
 
     Args:
-        logits: `(B, K)`.
+        logits: the logits, `(B, K)`; p is their softmax.
         given_label: y, `(B,)`.
-        q: in (0, 1].
+        q: q in (0, 1].
 
     >>> generalised_cross_entropy(torch.zeros(1, 4), torch.tensor([0]), q=0.5)  # (1 − ½) / ½
     tensor([1.])
@@ -47,13 +47,13 @@ def symmetric_cross_entropy(
     beta: float = 1.0,
     log_zero: float = -9.21,
 ) -> Tensor:
-    """ℓ = −α log p_y − β A (1 − p_y), one value a sample (Wang et al. 2019).
+    """Return ℓ = −α log p_y − β A (1 − p_y), one value per sample (Wang et al. 2019).
 
-    The second part is the cross-entropy with label and prediction changed about, −Σ p log y,
-    where log 0 is set to A.
+    The second part is the cross-entropy with label and prediction swapped, −Σ p log y, where
+    log 0 is set to A.
 
     Args:
-        logits: `(B, K)`.
+        logits: the logits, `(B, K)`; p is their softmax.
         given_label: y, `(B,)`.
         alpha: α ≥ 0.
         beta: β ≥ 0.
@@ -72,17 +72,17 @@ class _Generalised(Supervision):
     def __init__(self, q: float) -> None:
         self.q = q
 
-    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
-        return generalised_cross_entropy(said.logits, label, q=self.q)
+    def losses(self, outputs: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        return generalised_cross_entropy(outputs.logits, label, q=self.q)
 
 
 class _Symmetric(Supervision):
     def __init__(self, alpha: float, beta: float, log_zero: float) -> None:
         self.alpha, self.beta, self.log_zero = alpha, beta, log_zero
 
-    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
+    def losses(self, outputs: Outputs, label: Tensor, batch: Batch) -> Tensor:
         return symmetric_cross_entropy(
-            said.logits, label, alpha=self.alpha, beta=self.beta, log_zero=self.log_zero
+            outputs.logits, label, alpha=self.alpha, beta=self.beta, log_zero=self.log_zero
         )
 
 
@@ -91,7 +91,7 @@ class GeneralisedCrossEntropy(Method):
     """Between cross-entropy and the mean absolute error; see `generalised_cross_entropy`.
 
     Args:
-        q: in (0, 1]; its paper takes 0.7.
+        q: q in (0, 1]; its paper uses 0.7.
     """
 
     name: ClassVar[str] = "gce"
@@ -111,12 +111,12 @@ class GeneralisedCrossEntropy(Method):
 
 @dataclass(frozen=True)
 class SymmetricCrossEntropy(Method):
-    """Cross-entropy both ways; see `symmetric_cross_entropy`.
+    """Cross-entropy in both directions; see `symmetric_cross_entropy`.
 
     Args:
-        alpha: α of the usual part; its paper takes 0.1 on CIFAR-10 and 6 on CIFAR-100.
-        beta: β of the reverse part; its paper takes 1 and 0.1.
-        log_zero: A, which stands for log 0; in its authors' code log 0.0001.
+        alpha: α ≥ 0 of the usual part; its paper uses 0.1 on CIFAR-10 and 6 on CIFAR-100.
+        beta: β ≥ 0 of the reverse part; its paper uses 1 and 0.1.
+        log_zero: A < 0, the value of log 0; log 0.0001 in its authors' code.
     """
 
     name: ClassVar[str] = "sce"

@@ -20,10 +20,10 @@ __all__ = ["RisingThreshold", "SelfPacedMethod"]
 
 @dataclass(frozen=True)
 class RisingThreshold(Curriculum):
-    """v = 1(ℓ ≤ λ_t), λ_t = ℓ_pt (1 + r t/100): a threshold that rises while training goes on.
+    """v = 1(ℓ ≤ λ_t), λ_t = ℓ_pt (1 + r t/100): a threshold that rises with the progress t.
 
     Args:
-        growth: r, by how much the threshold has risen at the end; t is the progress in percent.
+        growth: r ≥ 0, the relative rise of the threshold until the end of training.
     """
 
     name: ClassVar[str] = "rising-threshold"
@@ -40,15 +40,15 @@ class RisingThreshold(Curriculum):
 
 @dataclass(frozen=True)
 class SelfPacedMethod(Method):
-    """Learn the samples whose loss is below a percentile of the average loss, raised by 20 %.
+    """Learn only samples whose loss is below a threshold, the loss level raised by up to 20 %.
 
     Args:
-        percentile: where the threshold starts; the paper tries 0.5, 0.6 and 0.75.
-        decay: of the moving average of the percentile.
-        growth: by how much the threshold rises over the training.
-        burn_in: share of training in which all samples are learned. Without it the losses of a
-            student that knows nothing decide, and those depend on the class alone: a class that
-            is left out then is never learned, and stays out. The paper says of none.
+        percentile: p of the loss level ℓ_pt, in [0, 1]; the paper tries 0.5, 0.6 and 0.75.
+        decay: decay of the moving average ℓ_pt, in [0, 1).
+        growth: the relative rise of the threshold until the end of training, ≥ 0.
+        burn_in: share of training in which all samples are learned; the paper does not mention one.
+            Without it, the losses of an untrained student decide, which depend only on the class. A
+            class that is left out at first is then never learned.
     """
 
     name: ClassVar[str] = "self-paced"

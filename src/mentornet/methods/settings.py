@@ -1,4 +1,4 @@
-"""Reading `key=value` settings of a curriculum or a method."""
+"""Read the `key=value` settings of a curriculum or a method."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WORDS = {"true": True, "false": False}
 
 
 def parse_settings(words: tuple[str, ...]) -> dict[str, Setting]:
-    """Settings from words like `beta=0.9`: numbers, lists of them, true or false, or names.
+    """Return the settings in words like `beta=0.9`: numbers, lists, true or false, or names.
 
     >>> parse_settings(("percentile=0.6", "updates=0.21,0.5", "mentor=pd", "reads_label=true"))
     {'percentile': 0.6, 'updates': (0.21, 0.5), 'mentor': 'pd', 'reads_label': True}
@@ -28,7 +28,7 @@ def parse_settings(words: tuple[str, ...]) -> dict[str, Setting]:
 
 
 def parse_numbers(words: tuple[str, ...]) -> dict[str, float | bool]:
-    """The same, for a curriculum, whose settings are numbers or true or false.
+    """Return the settings of a curriculum, which are numbers, true or false.
 
     >>> parse_numbers(("lambda1=0.5", "relative=true"))
     {'lambda1': 0.5, 'relative': True}

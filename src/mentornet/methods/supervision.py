@@ -1,8 +1,8 @@
-"""A method at work: what it says of every batch, and what it remembers between them.
+"""Supervision: a method at work on one run, with its state.
 
-A method says what is taught and nothing else. Processes, reduction, gradient accumulation, the
-auxiliary head and the labels that verdicts put right are the business of `training.step`.
-Shapes: B samples of ours in the batch, K classes.
+A supervision only decides what the student is taught in each batch. `training.step` does the rest:
+processes, reduction, gradient accumulation, the auxiliary head and corrected labels.
+Shapes: B samples of this process in the batch, K classes.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ __all__ = ["Outputs", "Seen", "Supervision", "Taught"]
 
 @dataclass(eq=False)
 class Outputs:
-    """What the student says of a batch.
+    """The student's outputs for a batch.
 
     Attributes:
-        logits: `(B, K)`, with gradient; of two students those of the first.
-        every: of two students the logits of both, `(B, 2, K)`; else None.
+        logits: the logits, `(B, K)`, with gradient; if there are two students, those of the first.
+        every: the logits of both students, `(B, 2, K)`, if there are two; else None.
     """
 
     logits: Tensor
@@ -35,28 +35,28 @@ class Outputs:
 
     @cached_property
     def log_p(self) -> Tensor:
-        """Log-probabilities, `(B, K)`, with gradient; computed once."""
+        """The log-probabilities, `(B, K)`, with gradient; they are computed once."""
         return self.logits.log_softmax(1)
 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A batch of ours after the student's first look, when its weights are known.
+    """A batch of this process after the student's first forward pass, with its weights.
 
     Attributes:
         batch: the samples.
-        said: what the student said of them.
-        label: the label that each sample is taught, `(B,)`: the given one, or the true one where a
-            verdict knows it.
+        outputs: the student's outputs for them.
+        label: the label that each sample is taught, `(B,)`: the true label if a verdict has it,
+            else the given label.
         losses: ℓ of each sample on that label, `(B,)`, with gradient.
-        weights: v of each sample, `(B,)`, or None where samples are not weighted.
-        look: gives the student's logits for further inputs, with gradient.
-        average: gives the logits of the averaged student, without gradient, for a method that
-            needs one (`Needs.student_average`).
+        weights: v of each sample, `(B,)`, or None if samples are not weighted.
+        look: a function that returns the student's logits for further inputs, with gradient.
+        average: a function that returns the logits of the averaged student, without gradient; None
+            unless the method needs one (`Needs.student_average`).
     """
 
     batch: Batch
-    said: Outputs
+    outputs: Outputs
     label: Tensor
     losses: Tensor
     weights: Tensor | None
@@ -66,12 +66,12 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Taught:
-    """What the student descends: (1/B) Σ w ℓ.
+    """The objective that the student minimises: (1/B) Σ w ℓ.
 
     Attributes:
         losses: ℓ of each sample, `(B,)`, with gradient.
         weights: w of each sample, `(B,)`; None for the plain mean. Weight decay follows them.
-        recorded: how far each given label is trusted, `(B,)`, where that is not v.
+        recorded: how far each given label is trusted, `(B,)`, for the records; None for v.
     """
 
     losses: Tensor
@@ -80,14 +80,14 @@ class Taught:
 
 
 class Supervision:
-    """A method at work on one run; this one is plain training, the mean of the cross-entropy.
+    """A method at work on one run; this base class is plain training with the cross-entropy.
 
-    Most methods replace `losses` or `weights`. One that needs more than that replaces `teach`.
+    Most methods override `losses` or `weights`. If that is not enough, a method overrides `teach`.
 
     Attributes:
         weighs: whether weight decay follows the weights, θ₀ · mean(v).
-        reads_wrong: whether the evidence should hold the loss on a class that is not predicted.
-        known: what verdicts say, where the student is taught that.
+        reads_wrong: whether the evidence should have the loss on a class that is not predicted.
+        known: the look-up of verdicts, if the student is taught them.
     """
 
     weighs: bool = False
@@ -95,59 +95,59 @@ class Supervision:
     known: VerdictLookup | None = None
 
     def begin_epoch(self, epoch: int) -> None:
-        """Called before the first step of an epoch, which is counted from 0."""
+        """Called before the first step of an epoch; epochs are counted from 0."""
 
     def end_epoch(self, epoch: int) -> None:
         """Called after the last step of an epoch."""
 
-    def observe(self, said: Outputs, batch: Batch) -> None:
-        """Remember what the student says of a batch; called once a step, before `losses`."""
+    def observe(self, outputs: Outputs, batch: Batch) -> None:
+        """Store what is needed of the student's outputs; called once per step, before `losses`."""
 
-    def losses(self, said: Outputs, label: Tensor, batch: Batch) -> Tensor:
-        """ℓ of each sample on `label`, `(B,)`, with gradient."""
-        return nn.functional.nll_loss(said.log_p, label, reduction="none")
+    def losses(self, outputs: Outputs, label: Tensor, batch: Batch) -> Tensor:
+        """Return ℓ of each sample on `label`, `(B,)`, with gradient."""
+        return nn.functional.nll_loss(outputs.log_p, label, reduction="none")
 
-    def wrong_losses(self, said: Outputs, predicted: Tensor, first: int) -> Tensor:
-        """The loss on a class that is not predicted, `(B,)`, where `reads_wrong` is true.
+    def wrong_losses(self, outputs: Outputs, predicted: Tensor, first: int) -> Tensor:
+        """Return the loss on a class that is not predicted, `(B,)`; called if `reads_wrong`.
 
         Args:
-            said: what the student says.
+            outputs: the student's outputs.
             predicted: the most probable class, `(B,)`.
             first: the place of our first sample in the batch of all processes.
         """
         raise NotImplementedError
 
     def weights(self, evidence: Evidence, learning_rate: float) -> Tensor | None:
-        """The weights v of the batch of all processes, no gradient; None for the plain mean."""
+        """Return v of the batch of all processes, without gradient; None for the plain mean."""
         return None
 
     def teach(self, seen: Seen) -> Taught:
-        """What the student descends on our samples: its losses, weighted."""
+        """Return the objective on our samples, by default the weighted losses."""
         return Taught(seen.losses, seen.weights)
 
     def parameters(self) -> Iterator[nn.Parameter]:
-        """What is learned beside the student, by the same optimiser."""
+        """Return parameters that the optimiser learns in addition to the student's."""
         return iter(())
 
     def metrics(self) -> Mapping[str, Tensor | float]:
-        """Numbers for the log of an epoch."""
+        """Return metrics for the log of an epoch."""
         return {}
 
     def learned(self) -> Mapping[str, LearnedMentor]:
-        """The mentors that were learned in this run so far, by name."""
+        """Return the mentors that were learned in this run so far, by name."""
         return {}
 
     def outcomes(self) -> list[Outcome]:
-        """What came of each update of the mentor so far."""
+        """Return the result of each update of the mentor so far."""
         return []
 
     def notes(self) -> list[str]:
-        """Lines for the user, each returned once."""
+        """Return new lines for the user; each is returned once."""
         return []
 
     def state_dict(self) -> dict[str, Any]:
-        """All that a later step depends on."""
+        """Return everything that later steps depend on."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a `state_dict`."""
+        """Restore a `state_dict`."""

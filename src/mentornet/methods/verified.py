@@ -1,4 +1,4 @@
-"""What the verified labels are worth by themselves: the measure of a mentor learned from them."""
+"""Verdicts without a mentor: a baseline for mentors that are learned from them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class _Verified(Supervision):
 
 @dataclass(frozen=True)
 class VerifiedMethod(Method):
-    """v = v* for verified samples, with the right label where it is known; no mentor.
+    """v = v* for verified samples, with their true labels where these are known; no mentor.
 
     They come in the same batches as with every other method.
 
     Args:
-        others: weight of all other samples; with 1 it is FullModel with what was found wrong put
-            right, with 0 only verified ones are learned.
+        others: weight of all other samples, in [0, 1]. With 1 this is FullModel with corrected
+            labels; with 0 only verified samples are learned.
     """
 
     name: ClassVar[str] = "verified"
@@ -56,5 +56,5 @@ class VerifiedMethod(Method):
 
     def start(self, task: Task) -> Supervision:
         if task.verdicts is None:
-            raise MentorNetError("verified learns from verified samples, and there are none")
+            raise MentorNetError("verified learns from verified samples, but there are none")
         return _Verified(VerdictLookup(task.verdicts), self.others)

@@ -1,4 +1,4 @@
-"""Supervision by the weighting engine: what all methods that weight samples share."""
+"""Supervision by the weighting engine, which all methods that weight samples share."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["Weighted", "WeightingMethod"]
 
 
 class Weighted(Supervision):
-    """The weights of the engine on the cross-entropy.
+    """The cross-entropy with the weights of the engine.
 
     Args:
-        engine: at its first step.
-        task: of the run.
-        pace: what the learning rate is multiplied by for an explicit step on v.
+        engine: the engine, before its first step.
+        task: the task of the run.
+        pace: the step size of an explicit step on v, as a multiple of the learning rate.
     """
 
     weighs = True
@@ -38,10 +38,10 @@ class Weighted(Supervision):
         self.known, self.reads_wrong = engine.known, engine.noise is not None
         self._told = 0
 
-    def wrong_losses(self, said: Outputs, predicted: Tensor, first: int) -> Tensor:
+    def wrong_losses(self, outputs: Outputs, predicted: Tensor, first: int) -> Tensor:
         engine = self.engine
         return loss_on_another_class(
-            said.log_p.detach(), predicted, seed=engine.seed, step=engine.step, first=first
+            outputs.log_p.detach(), predicted, seed=engine.seed, step=engine.step, first=first
         )
 
     def weights(self, evidence: Evidence, learning_rate: float) -> Tensor | None:
@@ -73,18 +73,18 @@ class Weighted(Supervision):
 
 @dataclass(frozen=True)
 class WeightingMethod(Method):
-    """The settings that all methods on the engine share; see `WeightingConfig`.
+    """The settings that all methods with the engine share; see `WeightingConfig`.
 
     Args:
         percentile: p of the loss level ℓ_pt, in [0, 1].
-        decay: of the moving average of ℓ_pt.
-        burn_in: share of training in which samples are dropped at random only.
+        decay: decay of the moving average ℓ_pt, in [0, 1).
+        burn_in: share of training in which samples are only dropped at random.
         burn_in_drop: share of samples that burn-in drops.
         drop: share of samples dropped at random after burn-in.
-        half_history: keep the losses that a mentor with T > 1 looks back on as float16.
-        smoothing: share of a sample's average loss that is kept at each look.
-        sharpness: how strongly weights are pushed to 0 or 1; 0 leaves v as the mentor gives it.
-        decided_by: share of training by which `sharpness` is in full effect.
+        half_history: whether to store the history of losses as float16 (mentors with T > 1).
+        smoothing: decay of the moving average of each sample's loss, in [0, 1).
+        sharpness: how strongly weights are pushed to 0 or 1; 0 leaves them as they are.
+        decided_by: share of training after which `sharpness` has its full effect.
     """
 
     percentile: float = WeightingConfig.percentile
@@ -101,7 +101,7 @@ class WeightingMethod(Method):
         self.weighting()
 
     def weighting(self) -> WeightingConfig:
-        """These settings as the engine takes them."""
+        """Return these settings as the config of the engine."""
         return WeightingConfig(
             self.percentile, self.decay, self.burn_in, self.burn_in_drop, self.drop,
             self.smoothing, self.sharpness, self.decided_by,

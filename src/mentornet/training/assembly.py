@@ -1,4 +1,4 @@
-"""The parts of a run that are made before its first step: device, student, optimiser."""
+"""Make the parts of a run before its first step: device, batches, student, optimiser."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from mentornet.training.run_folder import RunFolder
 __all__ = ["compiled", "fresh_student", "make_batches", "make_fabric", "make_sgd"]
 
 _OTHER = 4  # stream of randomness
-_SEEN_BEFORE = 2000  # images that a student may look at before it is trained
+_SEEN_BEFORE = 2000  # number of images for the `prepare` of a student
 
 
 def make_fabric(machine: MachineConfig, run: RunFolder | None) -> Fabric:
-    """Device, precision and loggers as the config has them."""
+    """Return a Fabric with the device, the precision and the loggers of the config."""
     precision: Any = "bf16-mixed" if machine.precision == "bf16" else "32-true"
     loggers: list[Any] = []
     if machine.tensorboard and run is not None:
@@ -61,7 +61,7 @@ def make_fabric(machine: MachineConfig, run: RunFolder | None) -> Fabric:
 
 @contextmanager
 def _quiet(library: str) -> Iterator[None]:
-    """No news from that library, such as which precision we asked for; warnings get through."""
+    """Hide the messages of a library inside, except warnings and errors."""
     logger = logging.getLogger(library)
     level = logger.level
     logger.setLevel(logging.WARNING)
@@ -72,12 +72,12 @@ def _quiet(library: str) -> Iterator[None]:
 
 
 def _shared_step() -> DDPStrategy:
-    """DDP without what we do not need: the buffers of all processes are the same already."""
+    """Return DDP without broadcasts of buffers, which are equal in all processes already."""
     return DDPStrategy(broadcast_buffers=False, gradient_as_bucket_view=True)
 
 
 def make_batches(prepared: Prepared, device: torch.device, processes: Processes) -> Batches:
-    """The batches of the training images, from memory or from files."""
+    """Return the batches of the training samples, from memory or from files."""
     config, train = prepared.config, prepared.train
     optimiser, machine = config.optimiser, config.machine
     assert optimiser.batch_size is not None
@@ -96,12 +96,12 @@ def make_batches(prepared: Prepared, device: torch.device, processes: Processes)
 def fresh_student(
     prepared: Prepared, shown: Callable[[int], Tensor], *, smallest_batch: int
 ) -> nn.Module:
-    """The student at its start, tried on a batch of that size.
+    """Return a new student, after a check that it can read the smallest batch.
 
     Args:
-        prepared: what it is for.
-        shown: gives the first so many training images, to a student that wants to see some.
-        smallest_batch: that it will be trained on.
+        prepared: the data, the config and the method.
+        shown: a function that returns the first images of the training set, for `prepare`.
+        smallest_batch: the size of the smallest batch in training.
     """
     config, train = prepared.config, prepared.train
     assert config.student.student is not None
@@ -129,7 +129,7 @@ def fresh_student(
 
 
 def compiled(student: nn.Module, machine: MachineConfig) -> nn.Module:
-    """The student as it is run."""
+    """Return the student, compiled if the config says so."""
     runnable: Any = torch.compile(student) if machine.compile == "on" else student
     return runnable
 
@@ -137,10 +137,10 @@ def compiled(student: nn.Module, machine: MachineConfig) -> nn.Module:
 def make_sgd(
     settings: OptimiserConfig, student: nn.Module, supervision: Supervision
 ) -> torch.optim.SGD:
-    """SGD over the student and what is learned beside it.
+    """Return SGD for the parameters of the student and of the supervision.
 
-    Where samples are weighed, the decay is added step by step (see `add_weight_decay`); where not,
-    it is the optimiser's own.
+    If weight decay follows the weights, it is added in each step (see `add_weight_decay`), and the
+    decay of the optimiser is 0.
     """
     assert settings.weight_decay is not None
     assert settings.learning_rate is not None

@@ -1,7 +1,7 @@
-"""Which samples a step sees, and as what: order, augmentation, standardisation.
+"""The batches of an epoch: order, augmentation and standardisation of the samples.
 
-Every draw depends on the seed and the epoch only, so a run that goes on from the end of an
-epoch sees just what it would have seen, whatever the number of processes.
+All random draws depend only on the seed and the epoch. A run that is resumed after an epoch thus
+has the same batches, with any number of processes.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ __all__ = [
 ]
 
 _ORDER, _AUGMENT, _SECOND = 1, 2, 5  # streams of randomness
-_EVAL_PIXELS = 500 * 64 * 64  # of a batch that is only judged
-_EVAL_MOST = {"cpu": 128}  # more do not stay in a CPU's cache: a third slower at 500
+_EVAL_PIXELS = 500 * 64 * 64  # the largest number of pixels in a batch of an evaluation
+_EVAL_MOST = {"cpu": 128}  # larger batches exceed the cache of a CPU: 500 is a third slower
 _EVAL_MOST_ELSEWHERE = 500
 
 Share = tuple[Tensor, slice]
-"""The samples of a whole batch, and which of them are ours."""
+"""The numbers of the samples in a whole batch, and which of them this process has."""
 
 
 def steps_per_epoch(count: int, batch_size: int) -> int:
-    """How many batches of at most `batch_size` an epoch takes."""
+    """Return the number of batches of at most `batch_size` samples in an epoch."""
     return -(-count // batch_size)
 
 
 @dataclass(frozen=True)
 class BatchSettings:
-    """How batches are made, whatever the images are.
+    """How batches are made, for samples in memory and in files.
 
     Args:
-        batch_size: B, at most.
-        seed: of order and augmentation.
-        device: where the batches are made.
-        channels_last: the memory order of the images.
-        processes: the processes that share each batch; one gets its part of it.
+        batch_size: the largest number of samples in a batch.
+        seed: seed of the order and of the augmentation.
+        device: the device of the batches.
+        channels_last: whether images are stored with channels last.
+        processes: the processes among which each batch is split.
         second_view: whether each batch has a second random view of its samples.
     """
 
@@ -66,13 +66,13 @@ class BatchSettings:
 
 
 class Batches(ABC):
-    """An epoch at a time: all samples in a random order, in batches of equal size (±1).
+    """Gives the batches of an epoch: all samples in random order, in batches of equal size (±1).
 
-    (Batches of equal size have no tail of a few samples, which batch norm would not bear.)
+    (With a last batch of very few samples, batch norm would not work.)
 
     Args:
-        images: the training images.
-        settings: how batches are made.
+        images: the training samples.
+        settings: see `BatchSettings`.
     """
 
     def __init__(self, images: Samples, settings: BatchSettings) -> None:
@@ -87,7 +87,7 @@ class Batches(ABC):
         self.fetcher: Fetcher | None = None
 
     def epoch(self, epoch: int) -> Iterator[Batch]:
-        """The batches of that epoch."""
+        """Yield the batches of that epoch."""
         draws = generator(self.seed, _ORDER, epoch)
         order = torch.randperm(self.count, generator=draws, dtype=torch.int32)  # half the memory
         shares = [
@@ -104,20 +104,20 @@ class Batches(ABC):
 
     @abstractmethod
     def _views(self, epoch: int, shares: Sequence[Share]) -> Iterator[list[Tensor]]:
-        """Our samples of each batch as the student sees them, once or in two views."""
+        """Yield the inputs of our samples in each batch, as a list of one or two views."""
 
     @abstractmethod
-    def judged(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
-        """Samples as the student sees them at test time, in order, some at a time."""
+    def evaluation_inputs(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
+        """Yield the inputs for an evaluation, in order, in batches."""
 
 
 class InMemoryBatches(Batches):
-    """Small images, in memory: random windows, flips of colour images, mean 0 and variance 1.
+    """Batches of images in memory: random crops, flips of colour images, mean 0 and variance 1.
 
     Args:
-        images: the training images.
-        settings: how batches are made.
-        padding: of the random windows; None for no augmentation.
+        images: the training samples.
+        settings: see `BatchSettings`.
+        padding: the number of pixels added to each side before a crop; None for no augmentation.
     """
 
     def __init__(self, images: Samples, settings: BatchSettings, *, padding: int | None) -> None:
@@ -139,19 +139,19 @@ class InMemoryBatches(Batches):
                 views.append(standardise(view).to(memory_format=self.memory_format))
             yield views
 
-    def judged(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
+    def evaluation_inputs(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
         for images in eval_batches(pixels, self.device):
             yield images.to(memory_format=self.memory_format)
 
 
 class StreamedBatches(Batches):
-    """Large photographs, decoded by worker processes as they are needed: see `data.views`.
+    """Batches of images in files, which worker processes decode: see `data.stream.views`.
 
     Args:
-        images: the training images.
-        settings: how batches are made.
-        augmented: random views; if not, the middle of every image.
-        fetcher: who decodes.
+        images: the training samples.
+        settings: see `BatchSettings`.
+        augmented: whether to take random views; if not, the centre of every image is taken.
+        fetcher: decodes the images.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ class StreamedBatches(Batches):
         plain = self.memory_format == torch.preserve_format
         return torch.contiguous_format if plain else self.memory_format
 
-    def judged(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
+    def evaluation_inputs(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
         for images in eval_batches(pixels, self.device, self.fetcher):
             yield images.contiguous(memory_format=self._order)
 
@@ -202,12 +202,12 @@ class StreamedBatches(Batches):
 def eval_batches(
     pixels: Tensor | Streamed, device: torch.device | str = "cpu", fetcher: Fetcher | None = None
 ) -> Iterator[Tensor]:
-    """Samples as a student sees them at test time, in order, some at a time.
+    """Yield the inputs for an evaluation, in order, in batches.
 
     Args:
-        pixels: uint8 `(N, C, H, W)`, or where to find them.
-        device: where the batches are made.
-        fetcher: who decodes them, where they are not in memory.
+        pixels: the images, uint8 `(N, C, H, W)`, or where their files are.
+        device: the device of the batches.
+        fetcher: decodes images in files; None to decode them in this process.
     """
     size = _eval_size(pixels, torch.device(device).type)
     if not isinstance(pixels, Streamed):
@@ -223,6 +223,6 @@ def eval_batches(
 
 
 def _eval_size(pixels: Tensor | Streamed, device: str) -> int:
-    """How many images are judged at a time."""
+    """Return the number of images in a batch of an evaluation."""
     most = _EVAL_MOST.get(device, _EVAL_MOST_ELSEWHERE)
     return max(1, min(most, _EVAL_PIXELS // (pixels.shape[2] * pixels.shape[3])))

@@ -49,7 +49,7 @@ def evaluate(student: nn.Module, images: Samples, batches: Batches) -> Evaluatio
     mine = batches.processes.share(len(images))
     label, done = label[mine].to(batches.device), 0
     counts = torch.zeros(3, dtype=torch.long, device=batches.device)
-    for seen in batches.judged(images.inputs[mine]):
+    for seen in batches.evaluation_inputs(images.inputs[mine]):
         logits = student(seen)
         counts += _counts(logits, label[done : done + len(seen)], len(images.classes))
         done += len(seen)

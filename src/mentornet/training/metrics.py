@@ -18,9 +18,9 @@ class Best(NamedTuple):
     """The best epoch so far.
 
     Attributes:
-        chosen_by: its accuracy on what it is chosen by: validation samples, or else test samples.
-        accuracy: its accuracy on the test samples.
-        epoch: its number, from 1.
+        chosen_by: the accuracy that it is chosen by: on validation samples, or else test samples.
+        accuracy: the accuracy on the test samples.
+        epoch: the number of the epoch, from 1.
     """
 
     chosen_by: float = -1.0
@@ -31,8 +31,8 @@ class Best(NamedTuple):
 def epoch_metrics(
     records: Records, prepared: Prepared, supervision: Supervision
 ) -> dict[str, float]:
-    """What the steps of an epoch have shown of the training samples."""
-    seen = records.seen > 0  # all samples, unless the steps are few
+    """Return the metrics of an epoch on the training samples."""
+    seen = records.seen > 0  # all samples, unless the epoch was cut short
     row = {
         "train_loss": records.loss[seen].mean().item(),
         "train_accuracy": records.fits[seen].float().mean().item(),
@@ -45,10 +45,9 @@ def epoch_metrics(
 
 
 def weight_auroc(records: Records, prepared: Prepared, supervision: Supervision) -> float | None:
-    """How well the last weights tell correct labels from wrong ones; None if that is not known.
+    """Return the AUROC of the last weights for correct labels; None if these are not known.
 
-    Where the student is taught what verdicts say, the weights of those samples are not guessed, and
-    do not count.
+    If the student is taught the verdicts, verified samples do not count.
     """
     if prepared.is_correct is None:
         return None
@@ -62,7 +61,7 @@ def weight_auroc(records: Records, prepared: Prepared, supervision: Supervision)
 
 
 def run_summary(prepared: Prepared, metrics: list[dict[str, Any]], best: Best) -> dict[str, Any]:
-    """What a run has come to, from the metrics of its epochs."""
+    """Return the summary of a run, from the metrics of its epochs."""
     last, seconds = metrics[-1], sum(row["seconds"] for row in metrics)
     further = [name for name in last if "_accuracy" in name and name not in _KNOWN]
     seen = sum(row["images_per_second"] * row["seconds"] for row in metrics)

@@ -1,4 +1,4 @@
-"""From a config to what a run needs: data with its noise, verdicts, a method, no gaps left."""
+"""Prepare a run: the data and its noise, the verdicts, the method and the complete config."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ _LIMIT = 11  # a stream of randomness
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """All that a trainer starts from.
+    """Everything that a trainer starts from.
 
     Attributes:
-        config: with no gaps left.
+        config: the config, with a value for every setting.
         train: the samples to learn from, with their given labels.
         test: the samples that the student is evaluated on.
         validation: the samples that the best epoch is chosen by; by the test samples if None.
-        method: who supervises.
-        verdicts: what a person said of labels, for a method that learns from it.
-        notes: what the user should hear.
+        method: the method that trains the student.
+        verdicts: the verdicts on labels, for a method that learns from them.
+        notes: lines for the user.
         further: other samples that the student is evaluated on too, by name.
         samples: the number of each training sample before verdicts left some out; None where they
             did not.
@@ -73,21 +73,21 @@ class Prepared:
 
     @property
     def noise_rate(self) -> float | None:
-        """The share of given labels that are wrong, where the truth is known."""
+        """The share of given labels that are wrong; None if true labels are not known."""
         if self.train.true_label is None:
             return None
         return noise_rate(self.train.given_label, self.train.true_label)
 
     @property
     def is_correct(self) -> Tensor | None:
-        """Whether each given label is true, `(N,)`, where that is known."""
+        """Whether each given label is correct, `(N,)`; None if true labels are not known."""
         if self.train.true_label is None:
             return None
         return self.train.given_label == self.train.true_label
 
     @cached_property
     def digest(self) -> str:
-        """Changes with anything that the run depends on: data, labels, settings."""
+        """A digest of everything that the result depends on: data, labels and settings."""
         about = replace(self.config, machine=MachineConfig())
         content = hashlib.sha256(to_toml(about).encode())
         for samples in (self.train, self.test, self.validation, *self.further.values()):
@@ -106,18 +106,18 @@ def prepare(
     """Load, limit and corrupt the data, read the verdicts, choose the method, fill in the config.
 
     Args:
-        config: as the user gave it.
-        on_progress: called while files are read or fetched.
-        splits: the data, where it is loaded already.
+        config: the user's config.
+        on_progress: called while files are read or downloaded.
+        splits: the data, if it is loaded already.
     """
     config = _absolute(config)
     for file in config.labels.verdicts:
         if not Path(file).exists():
-            raise MentorNetError(f"{file} is missing, which verdicts names")
+            raise MentorNetError(f"verdicts must name files that exist, but {file} is missing")
     noise = None if config.labels.noise is None else parse_noise(config.labels.noise)
     settings = parse_settings(config.method.set)
     early = early_method(config)
-    if early is not None:  # what cannot be is said before anything is loaded
+    if early is not None:  # find mistakes before anything is loaded
         _check_method(config, make_method(early, **settings))
     if config.student.student is not None:
         find_student(config.student.student)
@@ -137,11 +137,11 @@ def prepare(
     _check_method(config, method)
     train, verified, samples, done = use_verdicts(config, method, train, verdicts)
     if len(train.given_label.unique()) < 2:
-        raise MentorNetError("all training labels are of one class; there is nothing to tell apart")
+        raise MentorNetError("all training labels are of one class; at least two are needed")
     if method.needs.true_labels and train.true_label is None:
         if noise is not None or not _has_clean_labels(config.data):
             raise MentorNetError(f"{name} needs true labels, which this data does not have")
-        train = replace(train, true_label=train.given_label)  # as shipped, they are clean
+        train = replace(train, true_label=train.given_label)  # the labels of this dataset are clean
     config = resolve(config, train, method=name)
     batch_size = config.optimiser.batch_size or 0
     if batch_size > len(train):
@@ -155,7 +155,7 @@ def prepare(
 
 
 def _absolute(config: TrainConfig) -> TrainConfig:
-    """Paths that mean the same from any folder, so that a run can be resumed from there."""
+    """Return the config with absolute paths, so that a run can be resumed from any folder."""
     files, labels = config.files, config.labels
     data = config.data if config.data in DATASETS else _from_root(config.data)
     folder = None if files.folder is None else _from_root(files.folder)
@@ -175,7 +175,7 @@ def _from_root(path: str) -> str:
 
 
 def _check_method(config: TrainConfig, method: Method) -> None:
-    """Raise if the method lacks what it needs, or has no use for what it is given."""
+    """Raise if the config lacks what the method needs, or has what it cannot use."""
     labels = config.labels
     drawn = labels.clean_count is not None
     if method.needs.verdicts == "required" and not labels.verdicts and not drawn:
@@ -186,19 +186,17 @@ def _check_method(config: TrainConfig, method: Method) -> None:
             f"{transfer if 'mentor' in method.settings else ''}"
         )
     if drawn and method.needs.verdicts == "no":
-        raise MentorNetError(
-            f"{method.name} has no use for verified samples; leave out clean_count"
-        )
+        raise MentorNetError(f"{method.name} does not use verified samples; leave out clean_count")
     own, given = method.needs.dropout, config.student.dropout
     if own is not None and given not in (None, own):
         raise MentorNetError(
-            f"{method.name} sets the dropout of the student to {own:g}, and dropout is {given:g}; "
+            f"dropout is {given:g}, but {method.name} sets the dropout of the student to {own:g}; "
             "leave one of them out"
         )
 
 
 def _known_paths(splits: Splits) -> frozenset[str]:
-    """The paths of all samples, whether or not they are trained on."""
+    """Return the paths of all samples, also of those that are not trained on."""
     parts = (splits.train, splits.test, splits.validation)
     return frozenset(path for part in parts if part is not None for path in part.paths or ())
 
@@ -222,7 +220,7 @@ def _has_clean_labels(data: str) -> bool:
 
 
 def _limited(samples: Samples, limit: int | None, seed: int) -> Samples:
-    """As many samples as `limit` says, drawn at random, in their old order."""
+    """Return `limit` samples, drawn at random, in their old order."""
     if limit is None:
         return samples
     if limit > len(samples):
@@ -232,6 +230,6 @@ def _limited(samples: Samples, limit: int | None, seed: int) -> Samples:
 
 
 def _held_out(samples: Samples, share: float) -> tuple[Samples, Samples]:
-    """The samples to train on, and those held out, which keep their given labels only."""
+    """Return the samples to train on, and those held out, with given labels only."""
     stay, held = hold_out(samples.given_label, share)
     return samples.rows(stay), replace(samples.rows(held), true_label=None)

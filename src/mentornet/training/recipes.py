@@ -1,4 +1,4 @@
-"""Defaults that suit the data: student, epochs, batch size, learning rate and others."""
+"""Defaults that suit the data: student, epochs, batch size, learning rate and more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A moving average of the student's weights, for methods that ask for one."""
+"""A moving average of the student's parameters, for methods that need one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["StudentAverage"]
 
 
 class StudentAverage:
-    """w̄ ← d w̄ + (1 − d) w after every step; running statistics are taken as they are.
+    """w̄ ← d w̄ + (1 − d) w after every step; buffers such as running statistics are copied.
 
     Args:
-        student: whose weights are averaged; they are the first average.
+        student: the student, whose parameters w are the first w̄.
         decay: d in [0, 1).
     """
 
@@ -23,7 +23,7 @@ class StudentAverage:
 
     @torch.no_grad()
     def update(self, student: nn.Module) -> None:
-        """Take in the weights of the student after a step."""
+        """Update the average by the student's parameters after a step."""
         for average, weight in zip(self.module.parameters(), student.parameters(), strict=True):
             average.lerp_(weight, 1 - self.decay)
         for kept, buffer in zip(self.module.buffers(), student.buffers(), strict=True):
@@ -31,7 +31,7 @@ class StudentAverage:
 
     @torch.no_grad()
     def __call__(self, inputs: Tensor) -> Tensor:
-        """The logits of the averaged student, `(B, K)`."""
+        """Return the logits of the averaged student, `(B, K)`."""
         self.module.eval()
         logits: Tensor = self.module(inputs)
         return logits

@@ -1,7 +1,7 @@
-"""The only trainer: a ladder of short rungs, `fit`, `run_epoch`, `step`, on Lightning Fabric.
+"""The trainer: `fit`, `run_epoch` and `step`, each short and overridable, on Lightning Fabric.
 
-One step of Algorithm 1 is `Trainer.step`. Nothing in it waits for the device, and its random draws
-depend on the seed and the epoch only, so a run that was killed goes on to the same end.
+`Trainer.step` is one step of Algorithm 1. It never synchronises with the device. Its random draws
+depend only on the seed and the epoch, so a run that is resumed has the same result.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ from mentornet.weighting import add_weight_decay
 __all__ = ["DivergedError", "Trainer"]
 
 _DROPOUT = 3  # stream of randomness
-_LOOK_EVERY = 0.2  # seconds between two looks at the figures of a step
+_LOOK_EVERY = 0.2  # seconds between two reports of the metrics of a step
 
 
 class DivergedError(MentorNetError):
-    """The loss is not a number any more."""
+    """The loss has become NaN or infinite."""
 
 
 class Trainer:
     """Trains one student under one method.
 
     Args:
-        prepared: data, config and method.
-        run: where to write, or None to write nothing.
-        observer: who is told what happens.
+        prepared: the data, the config and the method.
+        run: the folder to write to, or None to write nothing.
+        observer: the object that is told of steps, epochs and notes.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Trainer:
         assert optimiser.batch_size is not None
         self.fabric = make_fabric(machine, run)
         self.processes = Processes.join()
-        self.run = run if self.processes.first else None  # one writes for all
+        self.run = run if self.processes.first else None  # only the first process writes
         device = self.fabric.device
         train = prepared.train
         self.batches = make_batches(prepared, device, self.processes)
@@ -115,10 +115,10 @@ class Trainer:
         pixels = self.prepared.train.inputs[:count]
         return torch.cat(list(eval_batches(pixels, fetcher=self.batches.fetcher)))
 
-    # The ladder.
+    # Training.
 
     def fit(self) -> dict[str, Any]:
-        """Train to the end, and return the summary."""
+        """Train to the end, and return the summary of the run."""
         while self.epochs_done < self.epochs:
             started = time.perf_counter()
             self.run_epoch(self.epochs_done)
@@ -132,7 +132,7 @@ class Trainer:
         return self.close_run()
 
     def run_epoch(self, epoch: int) -> None:
-        """One pass over all samples."""
+        """Train on all samples once."""
         self.student.train()
         self.supervision.begin_epoch(epoch)
         rank = self.processes.rank
@@ -142,13 +142,13 @@ class Trainer:
                 for batch in islice(self.batches.epoch(epoch), self.total_steps - self.steps_done):
                     self.step(batch, epoch)
             except MentorNetError:
-                self._check_finite()  # a mentor cannot be learned from losses that are not numbers
+                self._check_finite()  # if the loss is not finite, that is the error to report
                 raise
         self.supervision.end_epoch(epoch)
         self._check_finite()
 
     def step(self, batch: Batch, epoch: int) -> None:
-        """Algorithm 1, steps 4 to 12: losses, weights with the student fixed, then the student."""
+        """Take steps 4 to 12 of Algorithm 1: losses, weights, then a step of the student."""
         rate = learning_rate(self.config.optimiser, self.steps_done, self.total_steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
@@ -169,7 +169,7 @@ class Trainer:
         self._watch(done.loss, done.trust)
 
     def _watch(self, loss: Tensor, weights: Tensor | None) -> None:
-        """Remember the first step whose loss is no number; tell the observer now and then."""
+        """Store the first step whose loss is not finite, and report to the observer at times."""
         bad = (self._first_bad < 0) & ~loss.isfinite()
         self._first_bad = torch.where(bad, self.steps_done, self._first_bad)
         now = time.monotonic()
@@ -188,19 +188,19 @@ class Trainer:
         paths = [] if self.run is None else self.run.checkpoints.paths()
         good = f"the last good checkpoint is {paths[-1]}" if paths else "there is no checkpoint yet"
         raise DivergedError(
-            f"the loss is not a number at step {step} of {self.total_steps}; {good}. "
+            f"the loss is NaN or infinite at step {step} of {self.total_steps}; {good}. "
             f"Try a learning_rate below {self.config.optimiser.learning_rate:g}"
         )
 
     def evaluate(self, images: Samples) -> Evaluation:
-        """How much of the images the student gets right."""
+        """Evaluate the student on these samples."""
         found = evaluate(self.student, images, self.batches)
         if not found.finite:
             self._give_up()
         return found
 
     def _check_student(self) -> None:
-        """Stop if the last step has spoilt a student that nobody judges now."""
+        """Raise if a parameter is not finite; called after epochs without an evaluation."""
         parts = (part for part in self.module.state_dict().values() if part.is_floating_point())
         if not all(part.isfinite().all() for part in parts):
             self._give_up()
@@ -209,13 +209,13 @@ class Trainer:
         self._first_bad = torch.tensor(self.steps_done, device=self.fabric.device)
         self._check_finite()
 
-    # Between the epochs.
+    # After an epoch, and after the run.
 
     def close_epoch(self, seconds: float) -> dict[str, Any]:
-        """Judge the student, if that is due, and write down the epoch.
+        """Evaluate the student, if that is due, and return and write the metrics of the epoch.
 
         Args:
-            seconds: that its steps took.
+            seconds: how long the steps of the epoch took.
         """
         started = time.perf_counter()
         self.epochs_done += 1
@@ -227,7 +227,7 @@ class Trainer:
         }
         every = self.config.optimiser.evaluate_every
         if self.epochs_done % every == 0 or self.epochs_done == self.epochs:
-            row |= self._judged()
+            row |= self._evaluated()
         else:
             self._check_student()
         if self.run is not None:
@@ -245,32 +245,32 @@ class Trainer:
             self.run.write_metrics(self.metrics)
         return row
 
-    def _judged(self) -> dict[str, float]:
-        """How good the student is; it is kept if it is the best so far."""
+    def _evaluated(self) -> dict[str, float]:
+        """Return the accuracies of the student, and keep it if it is the best so far."""
         tested, validation = self.evaluate(self.prepared.test), self.prepared.validation
-        judged = tested.accuracy if validation is None else self.evaluate(validation).accuracy
-        if judged > self.best.chosen_by:
-            self.best = Best(judged, tested.accuracy, self.epochs_done)
+        accuracy = tested.accuracy if validation is None else self.evaluate(validation).accuracy
+        if accuracy > self.best.chosen_by:
+            self.best = Best(accuracy, tested.accuracy, self.epochs_done)
             self._best = _copy(answering(self.module).state_dict())
         row = tested.named("test")
         if validation is not None:
-            row["validation_accuracy"] = judged
+            row["validation_accuracy"] = accuracy
         for name, images in self.prepared.further.items():
             row |= self.evaluate(images).named(name)
         return row
 
     def _unreadable(self) -> list[str]:
-        """A line on images that could not be decoded, where there are more than before."""
+        """Return a line on images that could not be decoded, if there are more than before."""
         bad = {} if self.batches.fetcher is None else self.batches.fetcher.bad
         found = int(self.processes.total(torch.tensor(len(bad), device=self.fabric.device)))
         if found == self._bad:
             return []
         self._bad = found
         some = "".join(f"; {name}: {reason}" for name, reason in list(bad.items())[-1:])
-        return [f"{found} images cannot be read, a grey one stands in for each{some}"]
+        return [f"{found} images cannot be read and are replaced by grey ones{some}"]
 
     def close_run(self) -> dict[str, Any]:
-        """Write the records and the summary."""
+        """Write the records and the summary, and return the summary."""
         prepared = self.prepared
         summary = run_summary(prepared, self.metrics, self.best) | {
             "parameters": sum(weight.numel() for weight in self.module.parameters()),
@@ -291,10 +291,10 @@ class Trainer:
             self.run.drop_trajectories()
         return summary
 
-    # Stop and go.
+    # Checkpoints.
 
     def save(self, run: RunFolder) -> None:
-        """Write the students, then the checkpoint that vouches for them."""
+        """Write the last and the best student, then the checkpoint that belongs to them."""
         run.write_weights(run.last, answering(self.module).state_dict())
         if self._best:
             run.write_weights(run.best, self._best)
@@ -303,7 +303,7 @@ class Trainer:
         self._saved = time.monotonic()
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the rest of the run depends on."""
+        """Return everything that the rest of the run depends on."""
         return {
             "digest": self.prepared.digest,
             "student": self.module.state_dict(),
@@ -320,7 +320,7 @@ class Trainer:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a `state_dict`."""
+        """Restore a `state_dict`."""
         if state["digest"] != self.prepared.digest:
             raise MentorNetError("the checkpoint is of a run with another config or other data")
         self.module.load_state_dict(state["student"])
@@ -335,7 +335,7 @@ class Trainer:
 
 
 def _length(optimiser: OptimiserConfig, steps: int) -> tuple[int, int]:
-    """Epochs, the last of them perhaps cut short, and steps in all, of `steps` an epoch."""
+    """Return the number of epochs (the last may be shorter) and of steps; `steps` per epoch."""
     if optimiser.steps is not None:
         return -(-optimiser.steps // steps), optimiser.steps
     assert optimiser.epochs is not None

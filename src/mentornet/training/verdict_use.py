@@ -1,7 +1,7 @@
-"""What verdicts do in a run: which method they suit, and what they change or teach.
+"""The use of verdicts in a run: which method is chosen, and which samples change.
 
-A method that learns from verdicts gets them, and every sample stays in the training set with its
-given label. For all other methods the verdicts are followed before training starts: relabel changes
+A method that learns from verdicts reads them, and every sample stays in the training set with its
+given label. For all other methods the verdicts are applied before training starts: relabel changes
 the label, drop leaves the sample out, and keep changes nothing.
 """
 
@@ -30,12 +30,12 @@ _VERIFIED = 12  # a stream of randomness
 def gather_verdicts(
     config: TrainConfig, train: Samples, known: Collection[str]
 ) -> tuple[Verdicts | None, list[str]]:
-    """All verdicts of a run, drawn and from files, and how many replace earlier ones.
+    """Return all verdicts of a run, drawn and from files, and notes on those that were replaced.
 
     Args:
-        config: says how many to draw and which files to read.
-        train: the training samples; their places are the numbers that verdicts name.
-        known: paths of samples, whether or not they are trained on.
+        config: the config, which says how many to draw and which files to read.
+        train: the training samples, which verdicts name by number or path.
+        known: the paths of all samples, also of those that are not trained on.
     """
     labels, notes, before = config.labels, [], []
     found = None
@@ -58,7 +58,7 @@ def gather_verdicts(
 
 
 def early_method(config: TrainConfig) -> str | None:
-    """The method's name, unless it depends on what the files of verdicts say."""
+    """Return the name of the method; None if it depends on the files of verdicts."""
     if config.method.method is not None:
         return config.method.method
     if config.labels.clean_count is not None:
@@ -67,7 +67,7 @@ def early_method(config: TrainConfig) -> str | None:
 
 
 def choose_method(config: TrainConfig, verdicts: Verdicts | None) -> tuple[str, list[str]]:
-    """The method's name, and what the user should hear of that choice."""
+    """Return the name of the method, and notes for the user on that choice."""
     name = early_method(config)
     if verdicts is None:
         assert name is not None
@@ -75,36 +75,36 @@ def choose_method(config: TrainConfig, verdicts: Verdicts | None) -> tuple[str, 
     right, wrong = verdicts.missing
     if name is None and right == wrong == 0:
         return "mentornet-dd", [
-            "the verdicts name enough right and wrong labels to learn from: the method is "
+            "there are enough verdicts on correct and on wrong labels to learn from: the method is "
             "mentornet-dd"
         ]
     if name is None:
-        kinds = ((right, "right"), (wrong, "wrong"))
-        more = " and ".join(f"{count} {kind} labels" for count, kind in kinds if count)
+        kinds = ((right, "correct"), (wrong, "wrong"))
+        more = " and ".join(f"{count} more {kind} labels" for count, kind in kinds if count)
         return "mentornet-auto", [
-            "the method is mentornet-auto; with verdicts on at least "
-            f"{more} more it would be mentornet-dd, which learns from them"
+            f"the method is mentornet-auto; with verdicts on at least {more} it would be "
+            "mentornet-dd, which learns from them"
         ]
     method = make_method(name, **parse_settings(config.method.set))
     if right == wrong == 0 and method.needs.verdicts == "no":
-        return name, [f"{name} does not learn from verdicts; the method mentornet-dd would"]
+        return name, [f"{name} does not learn from verdicts; the method mentornet-dd does"]
     return name, []
 
 
 def use_verdicts(
     config: TrainConfig, method: Method, train: Samples, verdicts: Verdicts | None
 ) -> tuple[Samples, Verdicts | None, Tensor | None, list[str]]:
-    """The samples to train on, what the method learns from, and what was done.
+    """Give the verdicts to the method if it learns from them; else apply them to the samples.
 
     Args:
-        config: of the run.
-        method: that supervises.
+        config: the config of the run.
+        method: the method of the run.
         train: all training samples.
-        verdicts: on these, where there are any.
+        verdicts: the verdicts on these samples, or None.
 
     Returns:
-        The samples that are left; the verdicts if the method learns from them; the numbers that
-        the samples had before, if some were left out; and notes.
+        The samples to train on; the verdicts, if the method learns from them; the numbers that the
+        samples had before, if some were left out; and notes for the user.
     """
     if verdicts is None:
         return train, None, None, []

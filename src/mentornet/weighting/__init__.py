@@ -1,6 +1,6 @@
-"""The one weighting engine: evidence, loss level, noise rate, weights, learning from verdicts.
+"""The weighting engine: evidence, loss level, noise rate, weights, and learning from verdicts.
 
-`MentorLoss` is its facade for any training loop.
+`MentorLoss` makes the engine available to any training loop.
 """
 
 from __future__ import annotations

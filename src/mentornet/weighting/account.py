@@ -1,4 +1,4 @@
-"""What a criterion keeps of its steps: records of every sample, counts, and sums for the log."""
+"""The account of a criterion: records of every sample, and counts over all steps."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["Account"]
 
 
 class Account(nn.Module):
-    """Keeps account of the steps of a `MentorLoss`.
+    """Keeps records and counts of the steps of a `MentorLoss`.
 
     Args:
-        samples: N, to keep records of every sample; None to keep none.
+        samples: N, the number of samples to keep records of; None for no records.
 
     Attributes:
-        records: of every sample, or None.
-        bad_samples: how many samples so far had a loss that is not a number.
+        records: the records of every sample, or None.
+        bad_samples: the number of losses so far that are NaN or infinite.
         tally: Σ mean(v) in units of 1/`TALLY`, and the number of steps, for `scale_weight_decay`.
     """
 
@@ -43,18 +43,18 @@ class Account(nn.Module):
         step: Tensor,
         progress: Tensor,
     ) -> None:
-        """Take in one step.
+        """Add one step to the account.
 
         Args:
-            evidence: of the batch of all processes.
-            weights: v of these samples, `(B,)`.
-            engine: that has given them.
+            evidence: the evidence of the batch of all processes.
+            weights: the weights v of these samples, `(B,)`.
+            engine: the engine that has computed them.
             step: the number of the step.
-            progress: of training in percent, before the step.
+            progress: progress of training before the step, in percent.
         """
         if self.records is not None and evidence.index is not None:
             trust = weights if engine.known is None else engine.known.trust(weights, evidence.index)
-            if engine.auto is None:  # the random draws of burn-in say nothing of a label
+            if engine.auto is None:  # random dropping in burn-in says nothing about labels
                 begun = step >= engine.config.burn_in * engine.total_steps
                 trust = torch.where(begun, trust, (~evidence.losses.isnan()).to(trust.dtype))
             self.records.add(

@@ -1,8 +1,8 @@
-"""The door of the drop-in: what may be given to it, and what is said if it may not.
+"""Checks of the arguments of `MentorLoss`.
 
-Values are looked at where that costs nothing: on the CPU, and not while a graph is compiled.
-Shapes: B samples, K classes, N samples in all; images of labels are `(B, …)` with logits
-`(B, K, …)`.
+Values are checked only where that costs nothing: on the CPU, and not while a graph is compiled.
+Shapes: B samples in the batch, K classes, N samples in the training set; images of labels are
+`(B, …)` with logits `(B, K, …)`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ __all__ = [
     "whole_number",
 ]
 
-_ROUNDING = 1e-3  # below 0, that a loss may be by rounding
+_ROUNDING = 1e-3  # how far below 0 a loss may be by rounding
 
 IGNORE = -100
-"""In an image of labels: a place that has none, as everywhere in torch."""
+"""Marks a place without a label in an image of labels, as in torch."""
 
 
 def whole_number(name: str, value: object, *, least: int) -> int:
-    """The number, if it is whole; `epochs * N / batch` may be so and yet a float."""
+    """Return the value as an int; a float such as `epochs * N / batch` is fine if it is whole."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -56,7 +56,7 @@ def whole_number(name: str, value: object, *, least: int) -> int:
 
 
 def check_labels(logits: Tensor, labels: Tensor) -> None:
-    """Raise unless these labels can belong to these logits."""
+    """Raise if labels and logits do not fit together, in type, shape or range."""
     if not isinstance(logits, Tensor) or not isinstance(labels, Tensor):
         kinds = f"{type(logits).__name__} and {type(labels).__name__}"
         raise MentorNetError(f"logits and labels must be tensors, got {kinds}")
@@ -92,7 +92,7 @@ def check_labels(logits: Tensor, labels: Tensor) -> None:
 
 
 def check_known(labels: Tensor, count: int, reader: str) -> None:
-    """Raise if there are labels beyond those that `reader` knows."""
+    """Raise if a label is outside of 0 to `count` − 1, the labels that `reader` knows."""
     if can_look(labels) and bool(((labels < 0) | (labels >= count)).any()):
         raise MentorNetError(
             f"{reader} knows labels 0–{count - 1}, got {int(labels.min())} to {int(labels.max())}"
@@ -102,7 +102,7 @@ def check_known(labels: Tensor, count: int, reader: str) -> None:
 def check_given_labels(
     losses: Tensor, labels: Tensor | None, engine: Weighting, by_class: int | None
 ) -> Tensor:
-    """The labels, one for each loss, `(B,)`; 0 where none are given and nothing reads them."""
+    """Return one label per loss, `(B,)`; they are 0 if none are given and nothing reads them."""
     if labels is None:
         rule = engine.rule
         if by_class or (isinstance(rule, Mentor) and rule.config.use_label):
@@ -111,7 +111,7 @@ def check_given_labels(
         return torch.zeros(len(losses), dtype=torch.long, device=losses.device)
     if labels.shape != losses.shape:
         raise MentorNetError(
-            f"one label a loss: got {tuple(labels.shape)} labels and {tuple(losses.shape)} losses"
+            f"labels must have the shape of losses {tuple(losses.shape)}, got {tuple(labels.shape)}"
         )
     if labels.dtype != torch.int64:
         raise MentorNetError(f"labels must be int64, got {labels.dtype}; use labels.long()")
@@ -119,11 +119,11 @@ def check_given_labels(
 
 
 def check_index(index: Tensor | None, batch: int, samples: int | None) -> None:
-    """Raise unless these are B different samples of N; without N they need not be named."""
+    """Raise if `index` does not name B different samples of N; without N it may be None."""
     if index is None:
         if samples is not None:
             raise MentorNetError(
-                "index is missing: with samples= each call names its samples, "
+                "index is missing: with samples= each call must name its samples, as in "
                 "criterion(logits, labels, index=index)"
             )
         return
@@ -146,18 +146,18 @@ def check_index(index: Tensor | None, batch: int, samples: int | None) -> None:
     values, times = index.unique(return_counts=True)
     if len(values) < len(index):
         raise MentorNetError(
-            f"index {int(values[times > 1][0])} is there twice in one batch; "
+            f"index {int(values[times > 1][0])} occurs twice in one batch; "
             "draw the samples of a batch without replacement"
         )
 
 
 def check_numbers(evidence: Evidence, step: Tensor, *, first: Tensor | bool) -> None:
-    """Raise if no loss is a number; warn if some are not, the first time.
+    """Raise if all losses are NaN or infinite; if only some are, warn the first time.
 
     Args:
-        evidence: of the batch.
+        evidence: the evidence of the batch.
         step: the number of the step.
-        first: whether all losses before were numbers.
+        first: whether all losses of earlier steps were finite.
     """
     if not can_look(evidence.losses):
         return
@@ -172,13 +172,13 @@ def check_numbers(evidence: Evidence, step: Tensor, *, first: Tensor | bool) -> 
     if first:
         warnings.warn(
             f"{int(bad.sum())} of {len(bad)} losses are NaN or infinite; their weight is 0. "
-            'metrics()["bad_samples"] counts on',
+            'metrics()["bad_samples"] counts all of them',
             stacklevel=6,
         )
 
 
 def check_steps(total_steps: int | None, samples: int | None) -> tuple[int, int | None]:
-    """The number of steps and of samples, as whole numbers."""
+    """Return the number of steps and of samples as integers, or raise if they are not."""
     if total_steps is None:
         raise MentorNetError(
             "total_steps is missing: how often will the loss be called in training? "
@@ -189,18 +189,18 @@ def check_steps(total_steps: int | None, samples: int | None) -> tuple[int, int 
 
 
 def check_auto(percentile: float | None, burn_in_drop: float | None) -> None:
-    """Raise if "auto" is told what it finds by itself, or to drop samples."""
+    """Raise if a percentile or a share to drop is given, which "auto" does not use."""
     if percentile is not None:
         raise MentorNetError(
             f"mentor 'auto' finds its own percentile, got percentile={percentile:g}; "
-            "leave it out, or take mentor='pd'"
+            "leave it out, or use mentor='pd'"
         )
     if burn_in_drop:
         raise MentorNetError(f"mentor 'auto' drops no samples, got burn_in_drop={burn_in_drop:g}")
 
 
 def check_cross_entropy(label_smoothing: float, class_weight: Tensor | None) -> None:
-    """Raise unless these are settings of a cross-entropy."""
+    """Raise if the settings of the cross-entropy are of a wrong type or out of range."""
     if class_weight is not None and not isinstance(class_weight, Tensor):
         kind = type(class_weight).__name__
         raise MentorNetError(f"class_weight must be a tensor (K,), got {kind}")
@@ -211,13 +211,13 @@ def check_cross_entropy(label_smoothing: float, class_weight: Tensor | None) -> 
 def check_evidence(
     evidence: Evidence, engine: Weighting, samples: int | None, by_class: int | None
 ) -> None:
-    """Raise unless the engine can make weights from this evidence."""
+    """Raise if the engine cannot compute weights from this evidence."""
     check_index(evidence.index, len(evidence.losses), samples)
-    plays_wrong = engine.learning is not None and engine.learning.plays_wrong
-    if plays_wrong and evidence.wrong is None:
+    simulates_wrong = engine.learning is not None and engine.learning.simulates_wrong
+    if simulates_wrong and evidence.wrong is None:
         raise MentorNetError(
-            "to learn from right labels only, wrong ones are played by other classes: give "
-            "logits (B, K), not losses, or verify wrong labels too (learn_from)"
+            "all verified labels are correct, so wrong ones are simulated, which needs logits: "
+            "give logits (B, K), not losses, or verify wrong labels too (learn_from)"
         )
     if by_class is not None:
         check_known(evidence.labels, by_class, "by_class")
@@ -227,21 +227,21 @@ def check_evidence(
 
 
 def as_shares(weights: Tensor, losses: Tensor, name: str) -> Tensor:
-    """The weights, within [0, 1]; some formulas go beyond for losses below 0.
+    """Return the weights, clipped to [0, 1]; some formulas exceed it for losses below 0.
 
-    Raises unless that was rounding only.
+    Raise an error if a loss is further below 0 than by rounding.
     """
     if not can_look(weights) or bool(((weights >= 0) & (weights <= 1)).all()):
         return weights
     least = losses[losses.isfinite()].min()
     if least < -_ROUNDING:
         raise MentorNetError(
-            f"{name} is for losses ≥ 0 and gives weights outside [0, 1] for others, the least is "
-            f"{least:g}; take mentor='auto' or 'pd', or add a constant to the losses"
+            f"{name} gives weights outside [0, 1] for losses below 0, and the smallest loss is "
+            f"{least:g}; use mentor='auto' or 'pd', or add a constant to the losses"
         )
     return weights.nan_to_num(1.0).clamp(0, 1)
 
 
 def can_look(values: Tensor) -> bool:
-    """Whether values can be looked at without waiting for a device or breaking a graph."""
+    """Return whether reading values neither synchronises with a device nor breaks a graph."""
     return values.device.type == "cpu" and not torch.compiler.is_compiling()

@@ -1,4 +1,4 @@
-"""The engine in a training loop of the user's own: weights, learning, metrics, audit."""
+"""The engine in a user's own training loop: weights, learning, metrics and audit."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = ["Criterion"]
 
 
 class Criterion(nn.Module):
-    """What `MentorLoss` has beside its loss; its arguments are documented there."""
+    """The base of `MentorLoss`: everything but the loss. See there for the arguments."""
 
     def __init__(
         self,
@@ -92,16 +92,16 @@ class Criterion(nn.Module):
         index: Tensor | None = None,
         logits: Tensor | None = None,
     ) -> Tensor:
-        """The weights v alone, `(B,)`, for a loop that reduces by itself; counts as one step.
+        """Return only the weights v, `(B,)`, for a loop that reduces by itself. This is one step.
 
-        In eval mode they are 1 and nothing changes.
+        In eval mode all weights are 1, and nothing changes.
 
         Args:
             losses: ℓ, `(B,)` or `(B, …)`, as for `forward`.
             labels: the given labels, `(B,)`.
             index: the numbers of these samples in the training set, `(B,)`.
-            logits: `(B, K)`, from which the noise rate is estimated better than from losses alone;
-                they need labels.
+            logits: `(B, K)`. With logits and labels the noise rate is estimated better than from
+                losses alone.
         """
         losses = one_each(losses).detach()
         if losses.dtype in HALF:
@@ -119,7 +119,7 @@ class Criterion(nn.Module):
         return self._weigh(replace(seen, losses=losses))
 
     def _weigh(self, evidence: Evidence) -> Tensor:
-        """The weights of our own samples, from the evidence of all processes; one exchange."""
+        """Return the weights of our samples, from the evidence of all processes; one exchange."""
         self._check(evidence)
         self._unlabelled = evidence.unlabelled
         evidence, mine = gathered(evidence, self._even, look=can_look(evidence.losses))
@@ -134,7 +134,7 @@ class Criterion(nn.Module):
 
     @property
     def records(self) -> Records | None:
-        """What was seen of every sample, with `samples=`."""
+        """The records of every sample; None without `samples=`."""
         return self.account.records
 
     @property
@@ -144,23 +144,23 @@ class Criterion(nn.Module):
         return self.engine.noise
 
     def noise_estimate(self) -> NoiseEstimate:
-        """The estimated share of wrong labels so far, with an interval and what it assumes.
+        """Return the estimated share of wrong labels so far, an interval, and its assumption.
 
-        It works with any mentor, and best at the end of training. It is best with `samples=` and
-        `index=`, because each label is then compared with all recent predictions for its sample.
+        This works with any mentor, and best at the end of training. With `samples=` and `index=` it
+        is more accurate, because each label is compared with all recent predictions of its sample.
         """
         return self.noise.estimate(None if self.records is None else self.records.steady())
 
     def audit(self, classes: Sequence[str] | None = None) -> Ranking:
-        """Which labels are wrong, from all that was seen so far; needs `samples=` and `index=`.
+        """Rank the labels by how likely they are wrong; this needs `samples=` and `index=`.
 
-        The `table` of the result has a row a sample, worst first; `wrong` says how many labels are
-        wrong (see `mentornet.audit.rank`).
+        The `table` of the result has one row per sample, worst first; `wrong` is the estimated
+        number of wrong labels (see `mentornet.audit.rank`).
 
         Args:
-            classes: their names.
+            classes: the names of the classes, for the table.
         """
-        from mentornet.audit.ranking import rank  # the audit lies above; it needs pandas
+        from mentornet.audit.ranking import rank  # imported late: it needs pandas
 
         if self.records is None:
             raise MentorNetError(
@@ -171,11 +171,11 @@ class Criterion(nn.Module):
         return rank(self.records, classes=classes, noise_rate=rate)
 
     def metrics(self) -> dict[str, float]:
-        """Numbers for a log; on an accelerator this waits for the device.
+        """Return metrics for a log; on an accelerator this synchronises with the device.
 
-        They are the mean weight and the share of samples used (v > ½) in the last batch, of those
-        that have a label; ℓ_pt; the noise rate; progress in percent; and the number of samples so
-        far whose loss was not a number.
+        They are the mean weight and the share of weights above ½ in the last batch, over samples
+        that have a label; ℓ_pt; the noise rate; progress in percent; and the number of losses so
+        far that are NaN or infinite.
         """
         weights = self.weights if self._unlabelled is None else self.weights[~self._unlabelled]
         if len(weights) == 0:
@@ -195,24 +195,25 @@ class Criterion(nn.Module):
         is_correct: Sequence[bool] | Tensor,
         true_label: Sequence[int] | Tensor | None = None,
     ) -> None:
-        """Learn the mentor from samples that somebody has looked at, as `mentornet-dd` does.
+        """Learn a mentor from samples that a person has verified, as `mentornet-dd` does.
 
-        It is learned at `updates` from the losses that the student has on them. It is used if it
-        does better on those held out than the mentor of the constructor ("pd" for "auto"), which
-        serves until then; `notes` tells. What is known of these samples is taught: a correct label
-        has weight 1 and a wrong one 0, and where the true label is known the student learns that.
-        To restore such a criterion, call this with the same samples before `load_state_dict`.
+        A mentor is learned at each of the `updates`, from the student's losses on these samples.
+        Until then, and if the learned mentor is not better on held-out samples, the mentor of the
+        constructor is used ("pd" for "auto"). `notes` has the result of each update. The student is
+        taught the verdicts: a correct label has weight 1, a wrong one 0, and where the true label
+        is known, it replaces the given one. To restore such a criterion, call this method with the
+        same samples before `load_state_dict`.
 
         Args:
             index: the numbers of the samples, `(M,)`, at least 10. If all their labels are correct,
-                wrong ones are played: see `Lessons`.
-            is_correct: whether the given label of each is correct, `(M,)`.
-            true_label: the true label of each, `(M,)`, −1 where it is not known.
+                wrong labels are simulated: see `Lessons`.
+            is_correct: whether the given label of each sample is correct, `(M,)`.
+            true_label: the true label of each sample, `(M,)`, −1 where it is not known.
         """
         if self.samples is None:
             raise MentorNetError(
-                "verdicts need the size of the training set: MentorLoss(samples=N), and index= at "
-                "each call"
+                "verdicts need the size of the training set: use MentorLoss(samples=N), and index= "
+                "in each call"
             )
         labels = None if true_label is None else torch.as_tensor(true_label).long()
         verdicts = Verdicts(torch.as_tensor(index).long(), torch.as_tensor(is_correct), labels)
@@ -229,14 +230,14 @@ class Criterion(nn.Module):
         self.engine.learn_from(verdicts.to(before.step.device), 1, learning)
 
     def learn_if_due(self) -> bool:
-        """Learn if it is time, and return whether it was; a loop that compiles this calls it."""
+        """Learn a mentor if one is due, and return whether it was; for a compiled criterion."""
         if self.engine.learning is not None:
             self.engine.learning.steps = int(self.engine.step)
         return self.engine.learn_if_due()
 
     @property
     def notes(self) -> list[str]:
-        """What came of each update of the mentor so far."""
+        """One line per update of the mentor so far, with its result."""
         return [f"{outcome}" for outcome in self.engine.outcomes]
 
     def _check(self, evidence: Evidence) -> None:
@@ -245,8 +246,8 @@ class Criterion(nn.Module):
             return
         if self._calls == self.total_steps:
             warnings.warn(
-                f"MentorLoss was told of {self.total_steps} steps and goes on at progress 99; "
-                "total_steps is epochs * len(loader)",
+                f"MentorLoss was called more often than total_steps={self.total_steps}; progress "
+                "stays at 99. total_steps should be epochs * len(loader)",
                 stacklevel=4,
             )
         self._calls += 1
@@ -255,7 +256,7 @@ class Criterion(nn.Module):
         check_numbers(evidence, self.engine.step, first=self.account.bad_samples == 0)
 
     def _apply(self, fn: Any, recurse: bool = True) -> Criterion:
-        """Move along, but never below float32: levels and weights need full precision."""
+        """Move to another device or dtype, but keep at least float32."""
 
         def not_halved(part: Tensor) -> Tensor:
             moved: Tensor = fn(part)

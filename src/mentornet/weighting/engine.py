@@ -1,4 +1,4 @@
-"""The one weighting engine: it turns the evidence of a batch into weights, and learns mentors.
+"""The weighting engine: it computes weights from the evidence of a batch, and learns mentors.
 
 The trainer, `MentorLoss` and the integrations all call it.
 """
@@ -30,7 +30,7 @@ __all__ = ["Weighting", "weighted_mean"]
 
 
 def weighted_mean(weight: Tensor, loss: Tensor) -> Tensor:
-    """(1/B) Σ v ℓ, the weighted term of Eq. 1 over a batch; v is held fixed.
+    """Return (1/B) Σ v ℓ, the weighted term of Eq. 1 over a batch; v has no gradient.
 
     >>> weighted_mean(torch.tensor([1.0, 0.0]), torch.tensor([3.0, 9.0]))
     tensor(1.5000)
@@ -41,9 +41,9 @@ def weighted_mean(weight: Tensor, loss: Tensor) -> Tensor:
 class Weighting(nn.Module):
     """Algorithm 1's steps 4 to 11, batch by batch: from evidence to weights (Eq. 12).
 
-    With a mentor or the formula of a curriculum, v ← g_m(φ(Ξ); Θ) (step 11). With `explicit`, a
-    projected gradient step on the stored v of the samples in the batch, from v⁰ = 1:
-    v ← clip(v − α ∂/∂v [v ℓ + G(v; λ)], 0, 1) (step 9). `learn_from` adds the learning of mentors
+    A mentor or curriculum gives v ← g_m(φ(Ξ); Θ) (step 11). With `explicit`, the weights of all
+    samples are stored, from v⁰ = 1, and those of the batch take a projected gradient step:
+    v ← clip(v − α ∂/∂v [v ℓ + G(v; λ)], 0, 1) (step 9). After `learn_from`, mentors are learned
     from verdicts (step 6).
 
     Args:
@@ -52,16 +52,16 @@ class Weighting(nn.Module):
         config: see `WeightingConfig`.
         count: N, the number of training samples. A history, `smoothing`, `explicit` and verdicts
             need it.
-        history: T, how many losses of a sample are kept; at least what the rule reads.
-        half_history: keep them as float16.
-        explicit: take the gradient step on G; the rule is then a curriculum of known G.
+        history: T, how many losses of a sample are kept; at least as many as the rule reads.
+        half_history: whether to store the history as float16.
+        explicit: take gradient steps on stored weights; the rule must be a curriculum of known G.
         by_class: K, to compare each sample with the loss level of its own class.
         auto: estimate the noise rate, and set the percentile of ℓ_pt by it (see `AutoPercentile`).
             All weights are 1 until the student knows enough, and no class is left out as a whole.
         estimates_noise: estimate the noise rate in any case, for `noise.estimate()`.
         reads_label: whether the rule reads the given label; if not, its label input is 0.
-        unit: what losses are divided by before anything else.
-        seed: of the random draws of burn-in.
+        unit: losses are divided by this before anything else.
+        seed: seed of the random draws of burn-in.
     """
 
     step: Tensor
@@ -122,7 +122,7 @@ class Weighting(nn.Module):
         return self._rule[0]
 
     def use(self, rule: Rule) -> None:
-        """Take the weights from another rule from now on ("update curriculum", step 6)."""
+        """Compute the weights by another rule from now on ("update curriculum", step 6)."""
         self._rule = (rule,)
 
     def learn_from(
@@ -131,12 +131,12 @@ class Weighting(nn.Module):
         """Learn mentors from verdicts at set points of training (§3.1, App. E).
 
         Args:
-            verdicts: what was said of labels.
+            verdicts: the verdicts on labels.
             classes: K.
             config: see `LearningConfig`.
-            teaches: whether the weight of a sample with a verdict is what is known: 1 for a correct
-                label or where the true label is known, 0 for a wrong one. If not, such samples are
-                weighted like all others.
+            teaches: whether verdicts decide the weights of their samples: 1 if the label is correct
+                or the true label is known, else 0. If not, such samples are weighted like all
+                others.
         """
         if self.stored is not None:
             raise MentorNetError("explicit SPADE has no mentor that could learn from verdicts")
@@ -146,29 +146,29 @@ class Weighting(nn.Module):
             begun=int(self.step), classes=classes, config=config, seed=self.seed,
         )  # fmt: skip
         self.known = VerdictLookup(verdicts) if teaches else None
-        if self.learning.plays_wrong and self.noise is None:
+        if self.learning.simulates_wrong and self.noise is None:
             self.noise = NoiseRate(self.total_steps, self.config.burn_in)
         self.to(self.step.device)
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """What came of each update of the mentor so far."""
+        """The result of each update of the mentor so far."""
         return [] if self.learning is None else self.learning.outcomes
 
     @property
     def progress(self) -> Tensor:
-        """Progress in percent, 0–99, a scalar that nothing waits for."""
+        """Progress in percent, 0–99, a scalar on the device."""
         return (self.step * PERCENT // self.total_steps).clamp(max=PERCENT - 1)
 
     @torch.no_grad()
     def weigh(self, evidence: Evidence, *, learning_rate: float = 1.0) -> Tensor:
-        """The weights v of a batch, `(B,)`; this counts as one step.
+        """Return the weights v of a batch, `(B,)`; this is one step.
 
-        A loss that is not a finite number has weight 0 and leaves no trace. Under autocast, call it
+        A loss that is NaN or infinite has weight 0 and changes no state. Under autocast, call this
         within `full_precision`.
 
         Args:
-            evidence: what is known of the batch, of all processes where several train together.
+            evidence: the evidence of the batch; if several processes train together, of all.
             learning_rate: α of an explicit step.
         """
         features = self._features(evidence)
@@ -181,14 +181,14 @@ class Weighting(nn.Module):
         return weight
 
     def learn_if_due(self) -> bool:
-        """Learn a mentor if one is due, and return whether that was so."""
+        """Learn a mentor if one is due, and return whether it was."""
         if self.learning is None or not self.learning.is_due:
             return False
         self.use(self.learning.update(None if self.noise is None else self.noise.rate.item()))
         return True
 
     def _features(self, evidence: Evidence) -> MentorFeatures:
-        """φ of a batch (step 4); this moves ℓ_pt, the noise rate, averages and histories."""
+        """Return φ of a batch (step 4), and update ℓ_pt, noise rate, averages and histories."""
         losses, percentile = evidence.losses / self.unit, None
         if self.auto is not None and evidence.wrong is None:
             losses = self.auto.measured(losses)
@@ -209,7 +209,7 @@ class Weighting(nn.Module):
         return MentorFeatures(*window, label, self.progress.expand(len(losses)))
 
     def _weights(self, features: MentorFeatures, index: Tensor | None, rate: float) -> Tensor:
-        """V of a batch: the rule, then what decides, drops or waits."""
+        """Return v of a batch: the rule, then sharpening, burn-in and dropping."""
         rule, pace = self.rule, self.config
         if self.stored is None:
             weight = rule.weight(features)
@@ -243,7 +243,7 @@ class Weighting(nn.Module):
         return moved
 
     def _apply(self, fn: Any, recurse: bool = True) -> Weighting:
-        """Where this module goes, its mentor and the look-up of verdicts go."""
+        """Move the mentor and the look-up of verdicts together with this module."""
         if isinstance(self.rule, Mentor):
             self.rule._apply(fn, recurse)
         super()._apply(fn, recurse)
@@ -253,7 +253,7 @@ class Weighting(nn.Module):
 
 
 def _use_saved_rule(engine: nn.Module, _: Any) -> None:
-    """Use the rule that was in use when the state was saved."""
+    """Use the rule that was used when the state was saved."""
     assert isinstance(engine, Weighting)
     if engine.learning is not None:
         engine.use(engine.learning.rule)
@@ -269,5 +269,5 @@ def _needed(count: int | None, what: str) -> int:
 
 def _given(index: Tensor | None) -> Tensor:
     if index is None:
-        raise MentorNetError("index is missing: which samples are these?")
+        raise MentorNetError("index is missing: it must name the samples of the batch")
     return index

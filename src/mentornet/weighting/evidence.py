@@ -1,4 +1,4 @@
-"""The evidence: what is known of the samples of one step, in this process or in all of them."""
+"""Evidence: what a step knows of its samples, and how processes exchange it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = ["Evidence", "gathered", "loss_on_another_class", "processes_here"]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a step knows of its samples: one value a sample in every column, `(B,)`, no gradient.
+    """What a step knows of its samples; each column is `(B,)` and has no gradient.
 
     Attributes:
-        losses: ℓ on the given label; NaN marks a loss that is not a number.
+        losses: ℓ on the given label; NaN marks a loss that is not finite.
         labels: the given labels.
-        predicted: the most probable class; −1 where there is none.
-        index: the numbers of the samples in the training set, if they are known.
-        wrong: the loss on a random class that is not predicted, if it is known.
-        margins: by how much the given label leads the other classes, if it is known.
-        unlabelled: which samples have no label at all, where that is possible; their ℓ is NaN.
+        predicted: the most probable class; −1 if it is not known.
+        index: the numbers of the samples in the training set, or None.
+        wrong: the loss on a random class that is not the predicted one, or None.
+        margins: the logit of the given label minus the largest other logit, or None.
+        unlabelled: which samples have no label, or None if all have one; their ℓ is NaN.
     """
 
     losses: Tensor
@@ -40,17 +40,17 @@ class Evidence:
 
     @property
     def bad(self) -> Tensor:
-        """Which samples have a label and a loss that is not a number, `(B,)`."""
+        """Which samples have a label but no finite loss, `(B,)`."""
         bad = self.losses.isnan()
         return bad if self.unlabelled is None else bad & ~self.unlabelled
 
     @property
     def columns(self) -> list[Tensor]:
-        """The columns that are known, in order."""
+        """The columns that are not None, in order."""
         return [column for column in vars(self).values() if column is not None]
 
     def with_columns(self, columns: Sequence[Tensor]) -> Evidence:
-        """The same columns for other samples, such as those of all processes."""
+        """Return evidence with the same columns of other samples, such as of all processes."""
         names = [name for name, column in vars(self).items() if column is not None]
         return Evidence(**dict(zip(names, columns, strict=True)))
 
@@ -58,14 +58,14 @@ class Evidence:
 def loss_on_another_class(
     log_p: Tensor, predicted: Tensor, *, seed: int, step: Tensor, first: int = 0
 ) -> Tensor:
-    """−log p of a random class that is not the predicted one, `(B,)`.
+    """Return −log p of a random class that is not the predicted one, `(B,)`.
 
-    It shows what the loss of a wrong label looks like to this student.
+    This is what the student's loss on a wrong label would be.
 
     Args:
         log_p: log-probabilities, `(B, K)`.
         predicted: the most probable class, `(B,)`.
-        seed: of the draws.
+        seed: seed of the random classes.
         step: the number of the step.
         first: the place of the first sample in the batch of all processes.
     """
@@ -78,12 +78,12 @@ def loss_on_another_class(
 
 
 def gathered(evidence: Evidence, even: EvenBatches, *, look: bool) -> tuple[Evidence, slice]:
-    """The evidence of all processes, by one exchange, and which of its samples are ours.
+    """Return the evidence of all processes, by one exchange, and which of its rows are ours.
 
     Args:
-        evidence: of our own samples; every process has as many.
-        even: checks that batches are of one size.
-        look: whether looking at numbers costs nothing.
+        evidence: the evidence of our samples; every process must have as many.
+        even: makes the exchange, and checks that batches are of equal size.
+        look: whether values can be read without synchronising with a device.
     """
     processes = processes_here()
     if processes.alone:
@@ -93,13 +93,13 @@ def gathered(evidence: Evidence, even: EvenBatches, *, look: bool) -> tuple[Evid
 
 
 def processes_here() -> Processes:
-    """The processes of this training; a compiled criterion cannot ask and must be the only one."""
+    """Return the processes of this training; if there are several, raise while compiling."""
     if not torch.compiler.is_compiling():
         return Processes.here()
     if _are_several():
         raise MentorNetError(
-            "a compiled MentorLoss cannot ask the other processes: compile the student, and call "
-            "the criterion outside"
+            "a compiled MentorLoss cannot exchange with other processes: compile the student, and "
+            "call the criterion outside"
         )
     return Processes()
 

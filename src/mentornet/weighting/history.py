@@ -1,4 +1,4 @@
-"""The last T losses of every sample, for mentors that look back."""
+"""The last T losses of every sample, for mentors that read a history."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["LossHistory"]
 class LossHistory(nn.Module):
     """A window of T losses and differences for each of N samples, newest last.
 
-    A sample that was seen fewer than T times has its oldest loss repeated before it.
+    If a sample was seen fewer than T times, its oldest loss fills the places before.
 
     Args:
-        count: N.
-        steps: T.
-        dtype: of what is stored; float16 halves the memory.
+        count: N, the number of training samples.
+        steps: T, the number of losses per sample.
+        dtype: dtype of the stored window; float16 halves the memory.
     """
 
     window: Tensor
@@ -30,7 +30,7 @@ class LossHistory(nn.Module):
         """Add the newest loss of the samples at `index`, unless NaN, and return their windows.
 
         Returns:
-            losses and differences, each `(B, T)` in the dtype of `loss`.
+            The losses and the differences, each `(B, T)` in the dtype of `loss`.
         """
         newest = torch.stack([loss, difference], dim=1).to(self.window.dtype)
         before = self.window[index]

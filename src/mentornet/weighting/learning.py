@@ -1,4 +1,4 @@
-"""Learning mentors from verdicts while the student trains ("update curriculum", §3.1, App. E)."""
+"""Learn mentors from verdicts while the student trains ("update curriculum", §3.1, App. E)."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from mentornet.weighting.settings import LearningConfig
 
 __all__ = ["LearnedMentor", "Learning", "Outcome"]
 
-_ENOUGH = 10  # samples with a verdict that must have been trained on before a mentor is learned
+_ENOUGH = 10  # verified samples that the student must have seen before a mentor is learned
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one update.
+    """The result of one update.
 
     Attributes:
-        progress: when it was, in percent of training.
-        samples: from how many samples with a verdict it learned.
-        error: of the learned mentor on those held out, the mean of (v − v*)².
-        error_before: of the predefined rule.
+        progress: progress of training at the update, in percent.
+        samples: the number of verified samples that it used.
+        error: the mean of (v − v*)² of the learned mentor on held-out samples.
+        error_before: the same of the predefined rule.
         used: which of the two is used from then on.
     """
 
@@ -51,33 +51,33 @@ class Outcome:
 
 @dataclass(frozen=True)
 class LearnedMentor:
-    """A mentor that was learned in a run, and when: as progress in percent."""
+    """A mentor that was learned in a run, and the progress at that time, in percent."""
 
     mentor: Mentor
     progress: int
 
 
 class Learning(nn.Module):
-    """Learns a mentor at each of the `updates`, and keeps it if it beats the predefined rule.
+    """Learns a mentor at each of the `updates`, and uses it if it beats the predefined rule.
 
-    It learns from what the student's own steps last showed of the samples with a verdict, with the
-    labels they were given (`Lessons`). One in five is held out. If the learned mentor does not come
-    closer to v* on those than the predefined rule does, the predefined rule is used. (Where the
-    student is taught what is known of these samples, it never learns their wrong labels by heart.
-    They are then told apart more easily than others, and the mentor is a little too sure of itself.
-    What they teach the student is worth more than that.)
+    The mentor learns from the student's latest losses on the given labels of verified samples
+    (`Lessons`). One in five of these samples is held out. If the mean of (v − v*)² on them is not
+    smaller than with the predefined rule, the predefined rule is used. (If the student is taught
+    the verdicts, it never memorises the wrong labels of these samples. They are then easier to tell
+    from correct ones than others are, and the mentor is slightly overconfident. The gain for the
+    student outweighs that.)
 
     Its `state_dict` has one entry: the mentors so far, and what the next one learns from.
 
     Args:
-        verdicts: what was said of labels.
+        verdicts: the verdicts on labels.
         count: N, the number of training samples.
-        predefined: the rule to beat, which serves until the first update.
-        total_steps: of the whole training.
+        predefined: the rule to beat, which is used until the first update.
+        total_steps: the number of steps of the whole training.
         classes: K.
         config: see `LearningConfig`.
-        begun: how many steps were made before.
-        seed: of the split, of the starting values and of the order.
+        begun: the number of steps that were taken before.
+        seed: seed of the split, of the initial parameters and of the order of samples.
     """
 
     def __init__(
@@ -103,10 +103,10 @@ class Learning(nn.Module):
         }
         self.fresh_mentor()  # raises at once if it cannot be made
         self.lessons = Lessons(verdicts, count, history=self.config.history, seed=seed)
-        if self.plays_wrong and self.config.history > 1:
+        if self.simulates_wrong and self.config.history > 1:
             raise MentorNetError(
-                "where all verdicts say that the label is correct, a mentor reads one loss a "
-                f"sample, got history {self.config.history}; find some wrong labels too"
+                "history must be 1 if all verdicts say that the label is correct, got "
+                f"{self.config.history}; verify some wrong labels too"
             )
         self.due = [math.ceil(share * total_steps) for share in self.config.updates]
         self.steps = begun
@@ -117,13 +117,13 @@ class Learning(nn.Module):
 
     @property
     def verdicts(self) -> Verdicts:
-        """What it learns from."""
+        """The verdicts that it learns from."""
         return self.lessons.verdicts
 
     @property
-    def plays_wrong(self) -> bool:
-        """Whether wrong labels are played, because all verdicts say "correct"."""
-        return self.lessons.plays_wrong
+    def simulates_wrong(self) -> bool:
+        """Whether wrong labels are simulated, because all verdicts say "correct"."""
+        return self.lessons.simulates_wrong
 
     @property
     def rule(self) -> Rule:
@@ -136,17 +136,17 @@ class Learning(nn.Module):
         return self._predefined[0]
 
     def fresh_mentor(self) -> Mentor:
-        """A mentor that has learned nothing yet."""
+        """Return a mentor that has learned nothing yet."""
         return make_mentor(self.config.architecture, seed=self.seed, **self._sizes)
 
     @property
     def is_due(self) -> bool:
-        """Whether it is time for an update and enough was seen to learn from."""
+        """Whether an update is due and the student has seen enough verified samples."""
         due = self.done < len(self.due) and self.steps >= self.due[self.done]
         return due and int(self.lessons.seen().sum()) >= _ENOUGH
 
     def observe(self, features: MentorFeatures, index: Tensor, wrong: Tensor | None = None) -> None:
-        """Remember one step; see `Lessons.observe`."""
+        """Store one step; see `Lessons.observe`."""
         self.lessons.observe(features, index, wrong)
         if not torch.compiler.is_compiling():
             self.steps += 1
@@ -155,12 +155,12 @@ class Learning(nn.Module):
         """Learn a mentor now, and return the rule to use until the next update.
 
         Args:
-            noise_rate: how often wrong labels are played, where they are.
+            noise_rate: the share of wrong labels to simulate, if they are simulated.
         """
         now = self._percent(self.steps)
         self.done += 1
         later = self.due[self.done] if self.done < len(self.due) else self.total_steps
-        with torch.inference_mode(False):  # whatever the loop around it does
+        with torch.inference_mode(False):  # also in a loop under inference mode
             rule, outcome = self._learned(now, self._percent(later), noise_rate)
         self._rule = (self._agreed(rule),)
         self.outcomes.append(outcome)
@@ -191,7 +191,7 @@ class Learning(nn.Module):
         return self.predefined, Outcome(now, count, error, before, "the predefined one")
 
     def _agreed(self, rule: Rule) -> Rule:
-        """What process 0 has learned, in every process: another machine may round otherwise."""
+        """Return the rule of process 0 in every process, as machines may round differently."""
         processes = Processes.here()
         if processes.alone:
             return rule
@@ -207,7 +207,7 @@ class Learning(nn.Module):
         return mentor
 
     def _apply(self, fn: Any, recurse: bool = True) -> Learning:
-        """Move the lessons and the mentors along."""
+        """Move the lessons and the mentors together with this module."""
         super()._apply(fn, recurse)
         self.lessons.to(fn(torch.empty(0)).device)
         for learned in self.mentors.values():
@@ -217,7 +217,7 @@ class Learning(nn.Module):
         return self
 
     def get_extra_state(self) -> dict[str, Any]:
-        """All that later steps depend on."""
+        """Return everything that later steps depend on."""
         now = next((name for name, it in self.mentors.items() if it.mentor is self.rule), None)
         return {
             "lessons": self.lessons.state_dict(),
@@ -231,7 +231,7 @@ class Learning(nn.Module):
         }
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Restore the state."""
         self.lessons.load_state_dict(state["lessons"])
         self.steps, self.done = state["steps"], state["done"]
         self.outcomes = [Outcome(**outcome) for outcome in state["outcomes"]]
@@ -249,5 +249,5 @@ class Learning(nn.Module):
 
 @torch.no_grad()
 def _squared_error(rule: Rule, lesson: Lesson) -> float:
-    """The mean of (v − v*)²: for a rule of 0s and 1s, the share of its mistakes."""
+    """Return the mean of (v − v*)²; if all v are 0 or 1, it is the share of mistakes."""
     return ((rule.weight(lesson.features) - lesson.target) ** 2).mean().item()

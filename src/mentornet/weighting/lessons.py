@@ -1,4 +1,4 @@
-"""What a mentor learns from: the losses that the student last showed on samples with a verdict."""
+"""What a mentor learns from: the student's latest losses on verified samples."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from mentornet.verdicts import Verdicts
 
 __all__ = ["Lessons"]
 
-_REPEATS = 16  # copies of a verified sample, each shown at another progress of training
+_REPEATS = 16  # copies of a verified sample, each at another progress
 _COLUMNS = ("loss", "difference", "label", "wrong")
 
 
 class Lessons:
-    """Remembers the features of the samples with a verdict, and makes lessons of them.
+    """Stores the features of verified samples, and makes lessons of them.
 
-    A mentor that is learned now will serve for a while. So every sample is shown to it at random
-    moments of training from now to the end of that while (`later`); it would otherwise be as good
-    as random in the epochs to come.
+    A learned mentor is used until the next update. So every sample is shown to it with random
+    progress values from now to that update (`later`). Otherwise its weights would be arbitrary for
+    progress values that it has never read.
 
-    Where all verdicts say "correct" (`plays_wrong`), wrong labels are played: a verified sample
-    also stands for one with another label, with the loss that the student gives to a class that it
-    does not predict.
+    If all verdicts say "correct" (`simulates_wrong`), wrong labels are simulated: a verified sample
+    is used a second time as a wrong one, with the student's loss on a class that it does not
+    predict.
 
     Args:
-        verdicts: what was said of labels, M of them.
+        verdicts: the M verdicts on labels.
         count: N, the number of training samples.
         history: T, how many losses of a sample the mentor reads.
-        seed: of the random draws.
+        seed: seed of the random draws.
     """
 
     def __init__(self, verdicts: Verdicts, count: int, *, history: int = 1, seed: int = 0) -> None:
         self.verdicts, self.seed = verdicts, seed
-        self.plays_wrong = bool(verdicts.is_correct.all())
+        self.simulates_wrong = bool(verdicts.is_correct.all())
         size, device = len(verdicts.index), verdicts.index.device
         self._slot = torch.full((count,), size, dtype=torch.int32, device=device)
         self._slot[verdicts.index] = torch.arange(size, dtype=torch.int32, device=device)
-        # One row more than there are verdicts: all other samples are written there.
+        # The last row is a dummy: samples without a verdict are written there.
         self._loss = torch.full((size + 1, history), torch.nan, device=device)
         self._difference = torch.zeros((size + 1, history), device=device)
         self._label = torch.zeros(size + 1, dtype=torch.long, device=device)
@@ -52,12 +52,12 @@ class Lessons:
 
     @torch.no_grad()
     def observe(self, features: MentorFeatures, index: Tensor, wrong: Tensor | None = None) -> None:
-        """Remember the features of those samples of a batch that have a verdict.
+        """Store the features of those samples of a batch that have a verdict.
 
         Args:
-            features: of the batch.
+            features: the features of the batch.
             index: the numbers of the samples, `(B,)`.
-            wrong: their losses on a class that is not predicted, `(B,)`.
+            wrong: their losses on a class that is not the predicted one, `(B,)`.
         """
         slot = self._slot[index].long()
         self._loss[slot] = features.loss.float()
@@ -67,16 +67,16 @@ class Lessons:
             self._wrong[slot] = wrong.float()
 
     def seen(self) -> Tensor:
-        """Which of the samples with a verdict were trained on so far, `(M,)`."""
+        """Return which verified samples the student has seen so far, `(M,)`."""
         unseen = self._loss.isnan().any(1)
-        return ~(unseen | self._wrong.isnan() if self.plays_wrong else unseen)[:-1]
+        return ~(unseen | self._wrong.isnan() if self.simulates_wrong else unseen)[:-1]
 
     def lesson(self, now: int, noise_rate: float | None = None) -> tuple[Lesson, Tensor]:
-        """What is known at progress `now`, and which sample each row shows.
+        """Return the lesson at progress `now`, and the sample that each row belongs to.
 
         Args:
             now: progress in percent.
-            noise_rate: how often labels are thought to be wrong; wrong ones are played as often.
+            noise_rate: the share of wrong labels to simulate, if they are simulated; None for ½.
         """
         seen = self.seen()
         label = self._label[:-1][seen]
@@ -88,9 +88,9 @@ class Lessons:
         )
         target = self.verdicts.is_correct[seen].float()
         sample = torch.arange(len(target), device=target.device)
-        if not self.plays_wrong:
+        if not self.simulates_wrong:
             return Lesson(features, target), sample
-        chosen = self._played(len(target), 0.5 if noise_rate is None else noise_rate)
+        chosen = self._simulated(len(target), 0.5 if noise_rate is None else noise_rate)
         loss = self._wrong[:-1][seen][chosen, None]
         right = features.rows(chosen)
         wrong = replace(right, loss=loss, difference=right.difference - right.loss + loss)
@@ -99,14 +99,14 @@ class Lessons:
             torch.cat([sample, chosen]),
         )
 
-    def _played(self, count: int, rate: float) -> Tensor:
-        """The samples that also stand for a wrong label: ε of them to 1 − ε right ones."""
-        played = min(round(count * rate / max(1 - rate, 1e-6)), 9 * count)
+    def _simulated(self, count: int, rate: float) -> Tensor:
+        """Return the samples to use as wrong ones too: ε of them to 1 − ε correct ones."""
+        copies = min(round(count * rate / max(1 - rate, 1e-6)), 9 * count)
         order = torch.randperm(count, generator=generator(self.seed, 2))
-        return order.repeat(math.ceil(played / count))[:played].to(self._label.device)
+        return order.repeat(math.ceil(copies / count))[:copies].to(self._label.device)
 
     def later(self, lesson: Lesson, now: int, until: int) -> Lesson:
-        """Every row of the lesson several times, at random progress from `now` to `until`."""
+        """Repeat every row of the lesson, with random progress from `now` to `until`."""
         features = lesson.features.repeat(_REPEATS)
         last = max(now + 1, min(until + 1, PERCENT))
         draw = generator(self.seed, 1)
@@ -117,16 +117,16 @@ class Lessons:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """What the next lesson would be made of."""
+        """Return the stored features."""
         return {name: getattr(self, f"_{name}")[:-1].clone() for name in _COLUMNS}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a `state_dict`."""
+        """Restore a `state_dict`."""
         for name in _COLUMNS:
             getattr(self, f"_{name}")[:-1] = state[name]
 
     def to(self, device: torch.device | str) -> None:
-        """Move everything to that device."""
+        """Move all tensors to that device."""
         self.verdicts = self.verdicts.to(device)
         for name in ("slot", *_COLUMNS):
             setattr(self, f"_{name}", getattr(self, f"_{name}").to(device))

@@ -1,7 +1,7 @@
 """ℓ_pt, the loss level that losses are compared with (§3.1).
 
-The paper's is a moving average of the p-th percentile of the batch's losses. Two variants see to it
-that rare or hard classes are not starved.
+In the paper it is a moving average of the p-th percentile of the batch's losses. Two variants make
+sure that rare or hard classes are not left out.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from mentornet.weighting.loss_histogram import LossHistogram
 
 __all__ = ["ClassLossLevel", "FairLossLevel", "LossLevel", "check_level"]
 
-_FAIR = 0.5  # of the share that is kept of all samples is kept of each class, at least
-_PACE = 0.2  # η, by which a class's own level follows its losses
-_ROWS = 1024  # classes told apart, as nobody says how many there are; more share a place
-_START = -7.0  # log q before anything was seen: a level that nothing is below
-_MEMORY = 0.99  # decay of the counts: a rare class is in few of the batches
+_FAIR = 0.5  # each class keeps at least this part of the share that all samples keep
+_PACE = 0.2  # η, how fast a class's own level follows its losses
+_ROWS = 1024  # number of own levels, as K is not known; beyond it, classes share a level
+_START = -7.0  # log q before the first batch: nearly all losses are above it
+_MEMORY = 0.99  # decay of the counts; it is slow, as a rare class is in few batches
 
 
 class LossLevel(nn.Module):
     """ℓ_pt ← d ℓ_pt + (1 − d) percentile_p(ℓ), starting at the first batch's percentile.
 
-    (The authors' released code starts at 0, which calls every early loss large.)
+    (The authors' released code starts at 0, so that every early loss is above the level.)
 
     Args:
         percentile: p in [0, 1]; the paper's is 0.75.
@@ -53,12 +53,12 @@ class LossLevel(nn.Module):
         *,
         percentile: Tensor | None = None,
     ) -> Tensor:
-        """Take in the losses of a batch, `(B,)`, and return ℓ_pt, a scalar.
+        """Update ℓ_pt by the losses of a batch, and return it, a scalar.
 
         Args:
-            losses: ℓ; those that are NaN do not count.
-            label: not looked at; see `ClassLossLevel`.
-            percentile: p for this batch in place of the usual one, a scalar.
+            losses: ℓ, `(B,)`; NaN values are ignored.
+            label: not used here; see `ClassLossLevel`.
+            percentile: p for this batch, a scalar, instead of that of the constructor.
         """
         level = _quantile(losses.float(), self.percentile if percentile is None else percentile)
         moved = self.value * self.decay + level * (1 - self.decay)
@@ -70,18 +70,18 @@ class LossLevel(nn.Module):
 class FairLossLevel(LossLevel):
     """ℓ_pt of all samples, but for each class k at least q_k, its own (p/2)-th percentile.
 
-    A class that the student has not learned when the first samples are left out may lie beyond
-    ℓ_pt as a whole; it would then never be learned. So of each class at least about half the
-    share is kept that is kept of all. Where classes are about as hard and their labels about as
-    wrong as each other's, q_k < ℓ_pt, and this is `LossLevel` bit for bit.
+    If the student has not learned a class when the first samples are left out, all losses of that
+    class may lie above ℓ_pt, and it would never be learned. So each class keeps at least about half
+    the share that all samples keep. If all classes are about equally hard and noisy, q_k < ℓ_pt,
+    and this is `LossLevel` bit for bit.
 
-    A starved class's losses rise fast, so q_k follows the samples of the class one by one:
-    log q_k ← log q_k + η Σ (p/2 − [ℓ < q_k]), which stands still where a share p/2 is below q_k.
-    With more than 1/η of them in a batch, η is one over their number.
+    The losses of a class that is left out rise fast, so q_k follows each of its samples:
+    log q_k ← log q_k + η Σ (p/2 − [ℓ < q_k]), which is stationary if a share p/2 lies below q_k.
+    If a batch has more than 1/η samples of the class, η is one over their number.
 
     Args:
         percentile: p in [0, 1].
-        decay: d of the level of all.
+        decay: d in [0, 1) of the level of all samples.
 
     >>> level = FairLossLevel(percentile=0.5, decay=0.0)
     >>> losses, label = torch.tensor([0.1, 0.1, 0.1, 3.0]), torch.tensor([0, 0, 0, 1])
@@ -101,7 +101,7 @@ class FairLossLevel(LossLevel):
     def update(
         self, losses: Tensor, label: Tensor | None = None, *, percentile: Tensor | None = None
     ) -> Tensor:
-        """Take in losses and given labels, `(B,)` each, and return ℓ_pt of each, `(B,)`."""
+        """Update the levels by losses and given labels, `(B,)`, and return ℓ_pt of each sample."""
         assert label is not None
         level = super().update(losses, percentile=percentile)
         row = label % _ROWS
@@ -117,15 +117,15 @@ class FairLossLevel(LossLevel):
 class ClassLossLevel(nn.Module):
     """The p-th percentile of recent losses, class by class, shrunk to that of all classes.
 
-    Under one percentile for all, a class that is rare or hard has large losses and so no weight,
-    and stays hard. Here each class is compared with itself. Its recent losses are counted in
-    bins, and κ samples of the losses of all classes are added to them: a class that was seen n
-    times of late has the percentile of (n · its own + κ · that of all) / (n + κ).
+    With one level for all, a rare or hard class has large losses, so its weights are 0 and it stays
+    hard. Here each class has its own level. Its recent losses are counted in bins, and κ samples of
+    the losses of all classes are added. The level of a class that was recently seen n times is the
+    percentile of the distribution (n · own + κ · all) / (n + κ).
 
     Args:
-        classes: K.
+        classes: K ≥ 2.
         percentile: p in [0, 1].
-        shrinkage: κ ≥ 0, samples.
+        shrinkage: κ ≥ 0, the number of added samples.
 
     >>> level = ClassLossLevel(2, percentile=0.5, shrinkage=0.0)
     >>> losses = torch.tensor([0.1, 0.1, 3.0, 3.0])
@@ -148,14 +148,14 @@ class ClassLossLevel(nn.Module):
 
     @torch.no_grad()
     def update(self, losses: Tensor, label: Tensor, *, percentile: Tensor | None = None) -> Tensor:
-        """Take in losses and given labels, `(B,)` each, and return ℓ_pt of each, `(B,)`."""
+        """Update the levels by losses and given labels, `(B,)`, and return ℓ_pt of each sample."""
         self.recent.update(losses, label)
         levels = self.levels(percentile)
         self.value = levels.mean()  # for the log
         return levels[label].to(losses.dtype)
 
     def levels(self, percentile: Tensor | None = None) -> Tensor:
-        """ℓ_pt of every class, `(K,)`."""
+        """Return ℓ_pt of every class, `(K,)`."""
         counts = self.recent.counts
         everything = counts.sum(0)
         shrunk = counts + self.shrinkage * everything / everything.sum().clamp(min=1e-12)
@@ -167,9 +167,9 @@ class ClassLossLevel(nn.Module):
 
 
 def _quantile(values: Tensor, at: float | Tensor) -> Tensor:
-    """The quantile of those that are not NaN, straight lines in between; NaN if there are none.
+    """Return the quantile of the values that are not NaN, interpolated; NaN if there are none.
 
-    (`torch.nanquantile`, for a share that is a tensor; that one cannot be compiled with it.)
+    (`torch.nanquantile` cannot be compiled for a share that is a tensor.)
     """
     ordered = values.sort().values  # NaN comes last
     last = (~values.isnan()).sum() - 1
@@ -180,12 +180,12 @@ def _quantile(values: Tensor, at: float | Tensor) -> Tensor:
 
 
 def _histogram_quantile(counts: Tensor, edges: Tensor, at: Tensor) -> Tensor:
-    """The loss below which a share `at` of each row lies, straight lines within the bins."""
+    """Return the loss below which a share `at` of each row lies, interpolated within bins."""
     below = counts.cumsum(1)
-    wanted = at * below[:, -1:]
-    bin_ = torch.searchsorted(below, wanted).clamp(max=counts.shape[1] - 1)
+    target = at * below[:, -1:]
+    bin_ = torch.searchsorted(below, target).clamp(max=counts.shape[1] - 1)
     inside = counts.gather(1, bin_)
-    share = (wanted - (below.gather(1, bin_) - inside)) / inside.clamp(min=1e-12)
+    share = (target - (below.gather(1, bin_) - inside)) / inside.clamp(min=1e-12)
     ends = torch.cat([edges[:1] * 0, edges, edges[-1:] * 2])
     low, high = ends[bin_[:, 0]], ends[bin_[:, 0] + 1]
     return low + share[:, 0].clamp(0, 1) * (high - low)

@@ -1,6 +1,6 @@
-"""Recent losses as counts in bins: a sketch of their distribution that a step can afford.
+"""A histogram of recent losses, which is cheap to update in every step.
 
-Shapes: R rows (one a class, or one in all), 64 bins.
+Shapes: R rows (one per class, or a single one), 64 bins.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from torch import Tensor, nn
 __all__ = ["BINS", "LossHistogram", "edges"]
 
 BINS = 64
-_LOW, _HIGH = -7.0, 3.5  # of log ℓ: from 0.001 to 33
+_LOW, _HIGH = -7.0, 3.5  # range of log ℓ: ℓ from 0.001 to 33
 
 
 def edges() -> Tensor:
-    """The 63 losses between the bins, evenly spaced in log ℓ; the outer bins are open."""
+    """Return the 63 edges between the bins, evenly spaced in log ℓ; the outer bins are open."""
     return torch.linspace(_LOW, _HIGH, BINS - 1).exp()
 
 
 class LossHistogram(nn.Module):
-    """Counts of losses that fade: h ← d h + (what the batch adds).
+    """Decaying counts of losses per bin: h ← d h + (counts of the batch).
 
     Args:
-        rows: R, how many distributions are kept.
-        decay: d, by which older batches count less.
+        rows: R, the number of histograms.
+        decay: d in [0, 1), the factor of older counts in each step.
     """
 
     counts: Tensor
@@ -40,11 +40,11 @@ class LossHistogram(nn.Module):
 
     @torch.no_grad()
     def update(self, losses: Tensor, row: Tensor | None = None) -> None:
-        """Take in the losses of a batch; NaN does not count.
+        """Add the losses of a batch; NaN values are ignored.
 
         Args:
-            losses: `(R, B)`, one row for each distribution; or `(B,)` with `row`.
-            row: the distribution that each loss belongs to, `(B,)`.
+            losses: `(R, B)`, one row for each histogram; or `(B,)` with `row`.
+            row: the histogram that each loss belongs to, `(B,)`.
         """
         bins = torch.bucketize(losses.float(), self.edges)
         counted = (~losses.isnan()).to(self.counts.dtype)
@@ -54,5 +54,5 @@ class LossHistogram(nn.Module):
         self.counts = self.counts * self.decay + flat.view_as(self.counts)
 
     def shares(self) -> Tensor:
-        """Each row as shares that sum to 1, `(R, 64)`; 0 where nothing was seen."""
+        """Return each row as shares that sum to 1, `(R, 64)`; an empty row is 0."""
         return self.counts / self.counts.sum(1, keepdim=True).clamp(min=1e-12)

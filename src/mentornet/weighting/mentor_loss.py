@@ -1,4 +1,4 @@
-"""The drop-in: a loss that takes the place of `nn.CrossEntropyLoss()` and weights its samples."""
+"""`MentorLoss`: a loss that replaces `nn.CrossEntropyLoss()` and weights its samples."""
 
 from __future__ import annotations
 
@@ -23,42 +23,41 @@ __all__ = ["MentorLoss"]
 class MentorLoss(Criterion):
     """(1/B) Σ v ℓ with the weights v of a mentor (Eq. 1, Algorithm 1), for any training loop.
 
-    Put it where `nn.CrossEntropyLoss()` is. Each call in training mode is one step of SPADE. In
+    Use it instead of `nn.CrossEntropyLoss()`. Each call in training mode is one step of SPADE. In
     eval mode, and under `torch.no_grad()`, it is the plain loss and changes nothing. Its state is
-    in `state_dict`, so a run that is saved with it and restored goes on bit for bit. At its first
-    call it moves to the device of the losses; its own numbers are float32 or float64. The weights
+    in `state_dict`, so a run that is saved and restored with it continues bit for bit. At its first
+    call it moves to the device of the losses; its own tensors are float32 or float64. The weights
     come from the same engine as those of `mentornet train` (`Weighting`).
 
-    With "auto", the default, no noise rate has to be known. The share ε of wrong labels is
+    With "auto", the default, the noise rate need not be known. The share ε of wrong labels is
     estimated during training (see `NoiseRate`). The weights are those of the paper's predefined
     curriculum around the percentile 1 − 1.2 ε of the losses (see `AutoPercentile`), and no class is
-    left out as a whole (see `FairLossLevel`). The losses of a student say little at first, so all
-    weights are 1 until burn-in ends; or, from a tenth of training on, until wrong labels stand out.
+    left out entirely (see `FairLossLevel`). Early losses say little about labels, so all weights
+    are 1 until burn-in ends, or until wrong labels stand out, but at least for a tenth of training.
 
     Args:
-        mentor: "auto"; "uniform" for v = 1; the name of a mentor that ships ("pd", "dd-cifar10-40",
-            …); a folder; a `Mentor` or a `Curriculum`.
-        total_steps: how often it will be called in training: epochs × batches, where gradient
-            accumulation counts every call. Progress is measured by it.
+        mentor: "auto"; "uniform" for v = 1; the name of a shipped mentor ("pd", "dd-cifar10-40",
+            …); the folder of a mentor; a `Mentor` or a `Curriculum`.
+        total_steps: how often the loss will be called in training: epochs × batches; with gradient
+            accumulation every call counts. Progress is measured by it.
         burn_in: share of training before the mentor is used, by default 0.2, or 0.1 with verdicts.
             With "auto" the mentor may be used earlier. 0 switches burn-in off.
         samples: N, the size of the training set, if calls name their samples by `index=`. Mentors
-            that look back, explicit G, verdicts and records of every sample need it.
-        by_class: K, to compare each sample with its own class, so that rare classes are not
-            starved; see `ClassLossLevel`.
+            that read a history, explicit G, verdicts and records of every sample need it.
+        by_class: K, to compare each sample only with its own class, so that rare classes are not
+            left out; see `ClassLossLevel`. None compares it with all samples.
         percentile: p of ℓ_pt, in [0, 1], by default 0.75. "auto" finds its own.
-        burn_in_drop: share of samples that burn-in leaves out at random, so that fewer labels are
-            learned by heart meanwhile; by default half. "auto" and learning from verdicts leave out
-            none.
+        burn_in_drop: share of samples that burn-in leaves out at random, so that fewer wrong labels
+            are memorised; by default 0.5, but 0 with "auto" and with verdicts.
         explicit: take a projected gradient step on stored weights (Algorithm 1, step 9); the mentor
-            is then a `Curriculum` of known G.
+            must be a `Curriculum` of known G.
         clean_index: samples whose labels are known to be correct; a mentor is learned from them.
-            See `learn_from` for samples of both kinds.
-        updates: when a mentor is (re-)learned, as shares of training; by default every twentieth.
-            The paper's are 0.21 and 0.75.
-        label_smoothing: as in `nn.CrossEntropyLoss`; the mentor sees the plain losses.
-        class_weight: `weight` of `nn.CrossEntropyLoss`, `(K,)`; the mentor sees the plain losses.
-        seed: of all random draws.
+            Use `learn_from` if there are also samples with wrong labels.
+        updates: when a mentor is learned, as shares of training; by default every twentieth.
+            The paper uses 0.21 and 0.75.
+        label_smoothing: as in `nn.CrossEntropyLoss`; the mentor reads the losses without it.
+        class_weight: `weight` of `nn.CrossEntropyLoss`, `(K,)`; the mentor reads losses without it.
+        seed: seed of all random draws.
 
     >>> criterion = MentorLoss(total_steps=1000)
     >>> logits = torch.tensor([[4.0, 0.0], [0.0, 3.0]], requires_grad=True)
@@ -106,16 +105,16 @@ class MentorLoss(Criterion):
         index: Tensor | None = None,
         losses: Tensor | None = None,
     ) -> Tensor:
-        """The weighted loss of a batch, a scalar.
+        """Return the weighted loss of a batch, a scalar.
 
         Args:
             logits: `(B, K)`, or `(B, K, …)` for images of labels.
             labels: the given labels, `(B,)` or `(B, …)`, int64. In images of labels −100 marks
                 places without a label, and a sample's loss is the mean over its other places.
             index: the numbers of these samples in the training set, `(B,)`; needed with `samples=`.
-            losses: your own loss in place of logits, unreduced: `(B,)`, or `(B, …)`, of which the
-                mean over all but the first axis is taken. Labels are then needed for `by_class`
-                only.
+            losses: your own unreduced losses instead of logits, `(B,)` or `(B, …)`; of the latter
+                the mean over all but the first axis is taken. Labels are then needed only for
+                `by_class` and for mentors that read the label.
         """
         learns = self.training and torch.is_grad_enabled()
         if losses is not None and logits is None:
@@ -125,7 +124,7 @@ class MentorLoss(Criterion):
             weights = self.weigh(each, labels, index=index)
             return weighted_mean(weights, each.masked_fill(~each.detach().isfinite(), 0.0))
         if logits is None or losses is not None:
-            raise MentorNetError("give logits and labels, or losses=, one of the two")
+            raise MentorNetError("give either logits and labels, or losses=")
         if labels is None:
             raise MentorNetError("labels are missing: criterion(logits, labels)")
         check_labels(logits, labels)
@@ -136,7 +135,7 @@ class MentorLoss(Criterion):
                 logits, labels, self.class_weight, label_smoothing=self.label_smoothing
             )
         if labels.ndim > 1 and self.by_class is not None:
-            raise MentorNetError("by_class needs one label a sample, got an image of labels")
+            raise MentorNetError("by_class needs one label per sample, got an image of labels")
         evidence, log_p = observe(
             logits, labels, index, self.engine, margins=self.samples is not None
         )

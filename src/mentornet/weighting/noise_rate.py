@@ -1,11 +1,12 @@
-"""How many labels are wrong, estimated from the losses while the student trains.
+"""Estimate the share ε of wrong labels from the losses while the student trains.
 
-The losses of a batch come from two kinds of samples, f = (1 − ε) f_right + ε f_wrong, and ε is
-wanted. Where the student's probabilities are known, so is f_wrong: it is what the loss would be on
-a class that the student does not predict. Where only losses are known, f is taken to be two bells.
+The distribution of the losses is a mixture, f = (1 − ε) f_right + ε f_wrong. If the logits are
+known, so is f_wrong: it is the distribution of the loss on a class that the student does not
+predict. If only losses are known, f is fitted by a mixture of two normal distributions.
 
-Both count right labels in that the student could not learn, which are many where it knows little.
-Where every sample was followed, only those need be asked on which the student is of one mind.
+Both estimates also count correct labels that the student could not learn, and an untrained student
+has many of these. If there are records of every sample, ε is estimated only from those samples
+whose predictions are steady.
 """
 
 from __future__ import annotations
@@ -23,21 +24,19 @@ from mentornet.weighting.two_bells import TwoBells
 __all__ = ["AutoPercentile", "NoiseEstimate", "NoiseRate"]
 
 _ANY_CLASS = (
-    "a wrong label is any other class with equal chance, and the student does not know it by heart"
+    "a wrong label is any other class with equal chance, and the student has not memorised it"
 )
 _AVERAGED = 0.1  # share of training that the noise rate is averaged over
-_SETTLED = 0.1  # share of training before which the student knows too little to be asked
-_CLEAR = 0.1  # share of labels that may look wrong without surely being wrong
+_SETTLED = 0.1  # share of training before which the student knows too little
+_CLEAR = 0.1  # the largest share of labels that may look wrong without surely being wrong
 _MARGIN = 1.2  # this many times the estimated share of wrong labels is left out
-_CLEAN = 0.06  # a share of surely wrong labels below which less and less is left out
-_LEARNED, _NOTHING = 0.7, 0.8  # beyond such shares the student may just know nothing yet
-_MOST = 0.95  # of the samples are left out at most
-_SHARES = (0.9, 0.75, 0.5)  # of ℓ_wrong lie beyond the places where tails are compared
-_UNSURE = (0.2, 0.02)  # to either side: a share of the rate, and so much in any case
-_ENOUGH = 0.1  # of the samples, on which the student must be of one mind to be asked
-_OF_ONE_MIND = (
-    "the student is right where it always says the same, and knows no wrong label by heart"
-)
+_CLEAN = 0.06  # if fewer labels than this share are surely wrong, fewer samples are left out
+_LEARNED, _NOTHING = 0.7, 0.8  # with such shares of wrong labels the student may know nothing yet
+_MOST = 0.95  # the largest share of samples that is left out
+_SHARES = (0.9, 0.75, 0.5)  # tails are compared at m that these shares of ℓ_wrong exceed
+_UNSURE = (0.2, 0.02)  # half the interval: this share of the rate, plus this constant
+_ENOUGH = 0.1  # the smallest share of samples with steady predictions to estimate from
+_STEADY = "steady predictions of the student are right, and it has memorised no wrong label"
 _TWO_BELLS = "the losses of right and of wrong labels are two normal distributions"
 
 
@@ -47,9 +46,9 @@ class NoiseEstimate:
 
     Attributes:
         rate: ε, in [0, 1].
-        low: the lower end of what is plausible.
-        high: the upper end.
-        assumes: what must hold for it to mean anything.
+        low: the lower end of the plausible interval.
+        high: the upper end of that interval.
+        assumes: the assumption that the estimate rests on.
     """
 
     rate: float
@@ -65,21 +64,22 @@ class NoiseEstimate:
 
 
 class NoiseRate(nn.Module):
-    """ε = P(ℓ > m) / P(ℓ_wrong > m), averaged over a while; or the larger of two bells.
+    """A moving average of ε = P(ℓ > m) / P(ℓ_wrong > m), or ε of two normal distributions.
 
-    Right labels have small losses once the student has learned a little, so beyond a suitable m
-    there are nearly only wrong ones. Where m is exceeded by nine tenths of ℓ_wrong, few wrong
-    labels are missed: that is `rate`. Where it is exceeded by three quarters, fewer right
-    labels of a student that knows little are counted in: that is `cautious`, to act on. Where it
-    is exceeded by half, there are hardly any right ones left: that is `sure`.
+    Correct labels have small losses once the student has learned a little, so nearly all losses
+    above a suitable m are of wrong labels. If 9/10 of ℓ_wrong exceed m, few wrong labels are
+    missed: that is `rate`. If 3/4 exceed it, fewer correct labels of a student that knows little
+    are counted: that is `cautious`, which the weights are based on. If 1/2 exceed it, hardly any
+    correct labels are counted: that is `sure`.
 
     Args:
-        total_steps: of the whole training; ε is averaged over about a tenth of them.
-        burn_in: share of training after which the student is asked in any case.
-        decay: by which older batches count less in the distributions.
+        total_steps: the number of steps of the whole training; ε is averaged over about a tenth.
+        burn_in: share of training after which the student counts as settled in any case.
+        decay: the factor of older batches in the distributions, in [0, 1).
 
     Attributes:
-        settled: whether the student has learned enough to be asked, a boolean scalar. It stays so.
+        settled: whether the student has learned enough for the estimate to be used, a boolean
+            scalar. Once true, it stays true.
     """
 
     average: Tensor
@@ -109,24 +109,24 @@ class NoiseRate(nn.Module):
 
     @property
     def cautious(self) -> Tensor:
-        """ε as it is safe to act on while the student still knows little."""
+        """A lower estimate of ε, which is safe to use while the student knows little."""
         return self.average[1]
 
     @property
     def sure(self) -> Tensor:
-        """ε as far as it is beyond doubt."""
+        """The share of labels that are surely wrong."""
         return self.average[2]
 
     @torch.no_grad()
     def update(self, losses: Tensor, wrong: Tensor | None, step: Tensor) -> None:
-        """Take in a batch.
+        """Update the estimates by a batch.
 
-        The student counts as settled when burn-in is over. It does so before, from a tenth of
-        training on, if the labels that look wrong are those that surely are: then it has nothing
-        left to learn but wrong labels by heart. Before it is settled, nothing is averaged.
+        The student counts as settled when burn-in is over. After a tenth of training it may do so
+        earlier: as soon as nearly all labels that look wrong are surely wrong, because it could
+        then only memorise wrong labels. The average starts when the student is settled.
 
         Args:
-            losses: ℓ on the given labels, `(B,)`; NaN does not count.
+            losses: ℓ on the given labels, `(B,)`; NaN values are ignored.
             wrong: ℓ on labels that are surely wrong, `(B,)`, or None if that is not known.
             step: the number of the step, a scalar.
         """
@@ -144,20 +144,20 @@ class NoiseRate(nn.Module):
         self.average = torch.where(self.settled, moved, now)
 
     def estimate(self, steady: Steady | None = None) -> NoiseEstimate:
-        """What is known by now; on an accelerator this waits.
+        """Return the estimate so far; on an accelerator this synchronises with the device.
 
-        The interval is a fifth of the rate and two points to either side, and two standard errors
-        of as many samples as are remembered: labels that are learned by heart make the rate too
-        small, right ones that are hard to learn too large, and this covers the recorded runs.
+        The interval extends to either side by a fifth of the rate, two percentage points, and two
+        standard errors. Memorised wrong labels make the rate too small, and correct labels that are
+        hard to learn make it too large; the interval covers the true rate in our recorded runs.
 
         Args:
-            steady: on which samples the student is of one mind, where that is known: if they are
-                a tenth of all, the rate is the share of them that it holds wrong.
+            steady: the samples whose predictions are steady, if there are records. If they are at
+                least a tenth of all, the rate is the share of them that contradict their label.
         """
         rate, seen = self.rate.item(), self.recent.counts[0].sum().item()
         assumes = _ANY_CLASS if self.knows_wrong else _TWO_BELLS
         if steady is not None and steady.share >= _ENOUGH:
-            rate, seen, assumes = steady.against, steady.count, _OF_ONE_MIND
+            rate, seen, assumes = steady.against, steady.count, _STEADY
         if not seen:
             return NoiseEstimate(0.0, 0.0, 1.0, assumes)
         error = 2 * math.sqrt(max(rate * (1 - rate), 0.01) / seen)
@@ -166,10 +166,11 @@ class NoiseRate(nn.Module):
 
 
 class AutoPercentile(nn.Module):
-    """p = 1 − 1.2 ε min(1, (ε_sure / 0.06)²): if labels are wrong, better one right one too few.
+    """p = 1 − 1.2 ε min(1, (ε_sure / 0.06)²), the percentile of ℓ_pt for a share ε of wrong labels.
 
-    Where hardly any label is surely wrong, what looks wrong is mostly hard, and is kept. Where
-    nearly all are (0.8 and more), the student still knows nothing, and nothing is left out by it.
+    The factor 1.2 is there because it is safer to leave out a correct label than to keep a wrong
+    one. If hardly any label is surely wrong, most that look wrong are only hard, and they are kept.
+    If nearly all are (0.8 and more), the student knows nothing yet, and no sample is left out.
 
     >>> auto, settled = AutoPercentile(), torch.tensor(True)
     >>> auto(torch.tensor([0.3, 0.25, 0.2]), settled)
@@ -185,12 +186,12 @@ class AutoPercentile(nn.Module):
         self.register_buffer("unit", torch.zeros(()))
 
     def forward(self, rates: Tensor, settled: Tensor) -> Tensor:
-        """p, a scalar in [0, 1]; 1 while the student has not settled.
+        """Return p, a scalar in [0, 1]; it is 1 while the student has not settled.
 
         Args:
-            rates: three estimates of the share of wrong labels, `(3,)`, as in `NoiseRate.average`;
-                the second is ε, which is safe to act on, and the third ε_sure.
-            settled: whether the student has learned enough to be asked, a boolean scalar.
+            rates: the three estimates of `NoiseRate.average`, `(3,)`; the second is ε, and the
+                third is ε_sure.
+            settled: whether the student has learned enough, a boolean scalar.
         """
         _, rate, sure = rates
         wrong = (sure / _CLEAN).clamp(max=1).square()
@@ -200,9 +201,9 @@ class AutoPercentile(nn.Module):
 
     @torch.no_grad()
     def measured(self, losses: Tensor) -> Tensor:
-        """ℓ of unknown scale, `(B,)`, in units of half its mean in the first batch.
+        """Return losses of unknown scale, `(B,)`, divided by half their mean in the first batch.
 
-        The curriculum fades out over one unit of loss, which suits cross-entropy.
+        The weights of the curriculum fall to 0 over one unit of loss, which suits cross-entropy.
         """
         first = losses.nanmean().float() / 2
         self.unit = torch.where(self.unit > 0, self.unit, first)
@@ -210,8 +211,8 @@ class AutoPercentile(nn.Module):
 
 
 def _tail_ratios(recent: Tensor, shares: Tensor) -> Tensor:
-    """P(ℓ > m) / P(ℓ_wrong > m), `(3,)`, where about each of `shares` of ℓ_wrong lies beyond m."""
-    beyond = recent.flip(1).cumsum(1).flip(1)  # of ℓ and of ℓ_wrong, bin by bin
+    """Return P(ℓ > m) / P(ℓ_wrong > m), `(3,)`, for m that `shares` of ℓ_wrong exceed."""
+    beyond = recent.flip(1).cumsum(1).flip(1)  # shares of ℓ and ℓ_wrong beyond each bin
     at = ((beyond[1] >= shares).sum(1) - 1).clamp(0, BINS - 1)
     given, wrong = beyond[:, at]
     return (given / wrong.clamp(min=1e-12)).clamp(0, 1)

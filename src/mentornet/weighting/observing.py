@@ -1,4 +1,4 @@
-"""From what a user's loop has, logits or losses, to the evidence of a batch.
+"""Compute the evidence of a batch from the logits or losses of a user's loop.
 
 Shapes: B samples, K classes; images of labels are `(B, …)` with logits `(B, K, …)`.
 """
@@ -22,17 +22,17 @@ __all__ = ["observe", "one_each", "weighted_nll"]
 def observe(
     logits: Tensor, labels: Tensor, index: Tensor | None, engine: Weighting, *, margins: bool
 ) -> tuple[Evidence, Tensor]:
-    """The evidence that logits give, and the log-probabilities with gradient.
+    """Return the evidence of a batch, and the log-probabilities with gradient.
 
-    Rows whose logits are not numbers are made harmless; their loss in the evidence is NaN, as is
-    that of an image that has no label at all.
+    Logits of samples whose loss is not finite are replaced by 0, so that no gradient is NaN. Their
+    loss in the evidence is NaN, as is that of an image without any label.
 
     Args:
-        logits: `(B, K)` or `(B, K, …)`.
-        labels: `(B,)` or `(B, …)`.
-        index: the numbers of the samples, `(B,)`, if they are known.
-        engine: that will read the evidence.
-        margins: whether the margins are wanted; images of labels have none.
+        logits: the logits, `(B, K)` or `(B, K, …)`.
+        labels: the given labels, `(B,)` or `(B, …)`.
+        index: the numbers of the samples, `(B,)`, or None.
+        engine: the engine that will read the evidence.
+        margins: whether to compute margins; images of labels have none.
     """
     precise = logits.float() if logits.dtype in HALF else logits
     log_p = precise.log_softmax(1)
@@ -71,10 +71,9 @@ def _harmless(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 def weighted_nll(
     log_p: Tensor, labels: Tensor, weights: Tensor, *, smoothing: float, class_weight: Tensor | None
 ) -> Tensor:
-    """(1/B) Σ v ℓ from log-probabilities; for v = 1 it is `F.cross_entropy` bit for bit.
+    """Return (1/B) Σ v ℓ from log-probabilities; for v = 1 it is `F.cross_entropy` bit for bit.
 
-    Multiplying the log-probabilities, not the losses, leaves the order of every sum as it is
-    there.
+    The weights multiply the log-probabilities, not the losses, to keep the order of all sums.
     """
     log_p = log_p * _rows(weights.detach().to(log_p.dtype), log_p)
     loss = F.nll_loss(log_p, labels, class_weight, ignore_index=IGNORE)
@@ -90,13 +89,13 @@ def weighted_nll(
 
 
 def one_each(losses: Tensor) -> Tensor:
-    """Losses of shape `(B, …)` as one a sample: the mean over all but the first axis."""
+    """Return one loss per sample, `(B,)`: the mean over all but the first axis."""
     if not isinstance(losses, Tensor) or not losses.is_floating_point():
         kind = losses.dtype if isinstance(losses, Tensor) else type(losses).__name__
-        raise MentorNetError(f"losses must be a tensor of floating point, got {kind}")
+        raise MentorNetError(f"losses must be a floating point tensor, got {kind}")
     if losses.ndim == 0:
         raise MentorNetError(
-            "losses must be one a sample, got a scalar; use reduction='none' in your loss"
+            "losses must be one per sample, got a scalar; use reduction='none' in your loss"
         )
     if losses.numel() == 0:
         raise MentorNetError(f"losses are empty, of shape {tuple(losses.shape)}")
@@ -104,9 +103,9 @@ def one_each(losses: Tensor) -> Tensor:
 
 
 def _bad(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Rows `(B,)` whose loss is no number; −∞ on a class that is not the label is fine.
+    """Return which samples have no finite loss, `(B,)`; −∞ on a class but the label is fine.
 
-    And in images of labels, the places `(B, …)` where that is so and there is no label.
+    For images of labels, also return the places `(B, …)` without a label where that is so.
     """
     largest = logits.amax(1)
     place = labels.clamp(min=0).unsqueeze(1)
@@ -118,5 +117,5 @@ def _bad(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor | None]:
 
 
 def _rows(values: Tensor, like: Tensor) -> Tensor:
-    """`(B,)` as `(B, 1, …)`."""
+    """Reshape `(B,)` to `(B, 1, …)`."""
     return values.view(-1, *[1] * (like.ndim - 1))

@@ -14,20 +14,20 @@ from mentornet.names import did_you_mean
 __all__ = ["AUTO", "Rule", "find_rule"]
 
 Rule = Mentor | Curriculum
-"""What gives weights: `weight(features)` of both reads the newest losses that it needs."""
+"""A mentor or a curriculum; `weight(features)` of both returns the weights of a batch."""
 
 AUTO = "auto"
-"""The predefined curriculum, by its own formula, around a percentile that is found on the way."""
+"""The predefined curriculum (its formula) around a percentile that is found in training."""
 
 
 def find_rule(mentor: str | Path | Rule) -> Rule:
-    """The rule that `mentor` stands for: "auto", "uniform", a shipped name, a folder, or itself.
+    """Return the rule for "auto", "uniform", a shipped name, a folder, a mentor or a curriculum.
 
     >>> find_rule("auto").name
     'pd'
     """
     if isinstance(mentor, Mentor):
-        return copy.deepcopy(mentor)  # which is then moved about with the criterion
+        return copy.deepcopy(mentor)  # a copy, as it will be moved with the criterion
     if isinstance(mentor, Curriculum):
         return mentor
     if not isinstance(mentor, str | Path):
@@ -41,7 +41,7 @@ def find_rule(mentor: str | Path | Rule) -> Rule:
         return Uniform()
     if isinstance(mentor, str) and not Path(mentor).is_dir() and mentor not in shipped():
         raise MentorNetError(
-            f"no mentor {mentor!r}: neither a folder nor a known name; "
+            f"there is no mentor {mentor!r}: it is neither a folder nor a known name; "
             f"{did_you_mean(mentor, [AUTO, *shipped()])}"
         )
     return load_mentor(mentor)

@@ -16,17 +16,17 @@ class WeightingConfig:
     """How weights are made from losses: the paper's settings (§5.1, App. E), and our additions.
 
     Args:
-        percentile: p of the loss level ℓ_pt.
-        decay: of the moving average of ℓ_pt.
-        burn_in: share of training in which the mentor is not used; samples are dropped at random.
+        percentile: p of the loss level ℓ_pt, in [0, 1].
+        decay: decay of the moving average ℓ_pt, in [0, 1).
+        burn_in: share of training in which samples are only dropped at random, without a mentor.
         burn_in_drop: share of samples that burn-in drops. The paper gives no number; the authors'
             released code drops half.
         drop: share of samples dropped at random after burn-in; 0 in the paper.
-        smoothing: share of a sample's average loss that is kept at each look; 0 in the paper, which
-            uses the loss as it is. See `SmoothedLoss`.
-        sharpness: how strongly weights are pushed to 0 or 1; 0 in the paper, which uses v as it is.
-            See `Sharpened`.
-        decided_by: share of training by which `sharpness` is in full effect.
+        smoothing: decay of the moving average of each sample's loss, in [0, 1). 0, as in the paper,
+            uses the last loss. See `SmoothedLoss`.
+        sharpness: how strongly weights are pushed to 0 or 1. 0, as in the paper, leaves them as
+            they are. See `Sharpened`.
+        decided_by: share of training after which `sharpness` has its full effect, in (0, 1].
     """
 
     percentile: float = 0.75
@@ -55,7 +55,7 @@ class WeightingConfig:
 DATA_DRIVEN = WeightingConfig(
     burn_in=0.1, burn_in_drop=0.0, smoothing=0.8, sharpness=6.0, decided_by=0.3
 )
-"""Our defaults where a mentor learns from verdicts; they did best in our benchmark."""
+"""Our defaults for mentors that are learned from verdicts; the best in our benchmark."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class LearningConfig:
     """How a mentor is learned from verdicts while the student trains (§3.1, App. E).
 
     Args:
-        updates: when the mentor is (re-)learned, as rising shares of training. The paper's are 0.21
-            and 0.75. Ours are every twentieth, because a mentor grows stale as the student learns.
-        history: T, how many losses of a sample the mentor reads.
+        updates: when a mentor is learned, as rising shares of training in (0, 1). The paper uses
+            0.21 and 0.75. Ours are every twentieth, as a mentor goes stale as the student learns.
+        history: T ≥ 1, how many losses of a sample the mentor reads.
         reads_label: whether the mentor reads the given label.
-        steps: of Adam, at each update.
-        learning_rate: of Adam, the highest.
-        architecture: of the mentor.
+        steps: number of steps of Adam at each update, ≥ 1.
+        learning_rate: the highest learning rate of Adam, > 0.
+        architecture: name of the mentor's architecture.
     """
 
     updates: tuple[float, ...] = tuple(percent / 100 for percent in range(12, 97, 5))
@@ -92,5 +92,5 @@ class LearningConfig:
         self.fit()
 
     def fit(self) -> FitConfig:
-        """How long and how fast each mentor learns."""
+        """Return the settings of each fit."""
         return FitConfig(self.steps, learning_rate=self.learning_rate, evaluations=20)

@@ -1,4 +1,4 @@
-"""Weights that are nearly decisions: is the label likely enough to be right?"""
+"""Sharpening: push weights that are probabilities towards 0 or 1."""
 
 from __future__ import annotations
 
@@ -7,35 +7,34 @@ from torch import Tensor, nn
 
 __all__ = ["Sharpened"]
 
-_NEARLY = 1e-4  # how far from 0 and 1 a weight is taken to be at least
-_LEVELS = 0.5, 0.75  # between which v₀ is kept by a mentor that can tell
-_TELLS = 0.3  # r from which on a mentor is taken to tell right labels from wrong ones
+_NEARLY = 1e-4  # weights are clipped to this distance from 0 and 1
+_LEVELS = 0.5, 0.75  # the range of v₀ for a mentor that separates correct from wrong labels
+_TELLS = 0.3  # the value of r from which on a mentor does so
 
 
 class Sharpened(nn.Module):
-    """v ← σ((1 − t) z + t s (z − z₀)), z = logit v, z₀ = logit v₀, t from 0 to 1 as training goes.
+    """v ← σ((1 − t) z + t s (z − z₀)), z = logit v, z₀ = logit v₀; t rises from 0 to 1 in training.
 
-    At first v is as it was; from the share `decided_by` of training on, where t = 1, it is nearly a
-    decision: is the label likelier right than v₀?
+    At t = 0 the weight is unchanged. At t = 1 it is close to 1 if v > v₀ and close to 0 if v < v₀.
 
-    A mentor that has learned from verified samples says how probable it is that a label is right.
-    That is not how much of it is best learned: a wrong label of weight 0.2 is learned by heart
-    too, only later. Where probabilities are true, the mean weight v̄ (a moving average) is the share
-    of right labels, and v > v̄ where the losses speak for the label: in the end such samples are
-    taken, v₀ = v̄, and the others left out. Where most labels are wrong that is not enough, a label
-    must be more likely right than not, v₀ = ½; and where hardly any is, what is right three times
-    in four is worth having, v₀ = ¾. To decide so from the start would leave out much that is right,
-    as losses then say little; to wait long lets more be learned by heart.
+    A mentor that has learned from verified samples gives the probability that a label is correct.
+    As a weight it is too soft: a wrong label of weight 0.2 is memorised too, only later. If the
+    probabilities are calibrated, the moving average v̄ of all weights is the share of correct
+    labels, and v > v̄ means that the loss speaks for the label. So v₀ = v̄, within two limits. If
+    most labels are wrong, a label must still be more likely correct than not: v₀ ≥ ½. If hardly any
+    is wrong, a probability of ¾ is enough: v₀ ≤ ¾. Early losses say little, so sharpening from the
+    start would leave out many correct labels; sharpening late would let more wrong ones be
+    memorised.
 
-    But a mentor that cannot tell gives all samples about v̄, and if that is below ½ nothing would be
-    left to learn from. How well it tells is the variance of v in a batch as a share of what it
-    would be if all were decided, r = var v / (m (1 − m)) with the batch's mean m, again a moving
-    average. Below 0.3 the level comes down to v̄ with it: v₀ = v̄ + (½ − v̄) r / 0.3.
+    A mentor that cannot tell labels apart gives all samples about v̄; if that is below ½, no sample
+    would be left. How well it tells them apart is the variance of v in a batch, divided by what it
+    would be for weights of 0 and 1: r = var v / (m (1 − m)) with the batch's mean m, again as a
+    moving average. Below r = 0.3 the lower limit is relaxed: v₀ = v̄ + (½ − v̄) r / 0.3.
 
     Args:
         sharpness: s > 0.
-        decided_by: the share of training by which t = 1, in (0, 1].
-        decay: of the moving average.
+        decided_by: the share of training after which t = 1, in (0, 1].
+        decay: decay of the moving averages, in [0, 1).
 
     >>> weight, end = torch.tensor([0.9, 0.6, 0.5, 0.4, 0.1]), torch.tensor(1.0)
     >>> Sharpened(sharpness=4.0)(weight, end).round(decimals=2)
@@ -55,11 +54,11 @@ class Sharpened(nn.Module):
 
     @torch.no_grad()
     def forward(self, weight: Tensor, progress: Tensor) -> Tensor:
-        """Sharpened weights, `(B,)`; a NaN stays one and does not count.
+        """Return the sharpened weights, `(B,)`; NaN values stay NaN and are ignored.
 
         Args:
-            weight: v as the mentor says it, `(B,)`.
-            progress: share of training that is over, a scalar.
+            weight: v of the mentor, `(B,)`.
+            progress: the share of training that is over, a scalar.
         """
         now = weight.nanmean().float()
         variance = (weight.float() - now).square().nanmean()
@@ -77,7 +76,7 @@ class Sharpened(nn.Module):
         return torch.where(now.isnan(), before, after)
 
     def _level(self) -> Tensor:
-        """v₀."""
+        """Return v₀."""
         low, high = _LEVELS
         asked = torch.lerp(
             self.mean, self.mean.clamp(min=low), (self.resolution / _TELLS).clamp(max=1)

@@ -1,4 +1,4 @@
-"""The moving average of every sample's own losses."""
+"""A moving average of the losses of every sample."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ __all__ = ["SmoothedLoss"]
 
 
 class SmoothedLoss(nn.Module):
-    """ℓ̄ ← s ℓ̄ + (1 − s) ℓ for each of N samples, from ℓ̄ = ℓ at first sight.
+    """ℓ̄ ← s ℓ̄ + (1 − s) ℓ for each of N samples, starting with its first loss.
 
-    One look at a sample depends on how it was cropped and on what the student has just seen; the
-    average of several tells wrong labels better.
+    A single loss depends on the random crop and on what the student has just learned. The average
+    of several losses separates wrong labels better.
 
     Args:
-        count: N.
+        count: N, the number of training samples.
         decay: s in [0, 1).
     """
 
@@ -28,9 +28,9 @@ class SmoothedLoss(nn.Module):
 
     @torch.no_grad()
     def push(self, index: Tensor, loss: Tensor) -> Tensor:
-        """Take in the losses of the samples at `index`, and return ℓ̄, `(B,)`.
+        """Update the averages of the samples at `index`, and return ℓ̄, `(B,)`.
 
-        What is no finite number is returned as it is, and leaves no trace.
+        A loss that is not finite is returned unchanged, and changes no average.
         """
         before = self.average[index]
         moved = self.decay * before + (1 - self.decay) * loss.to(before.dtype)

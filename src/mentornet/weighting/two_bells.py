@@ -1,4 +1,4 @@
-"""A mixture of two normal distributions, fitted to a histogram as it changes."""
+"""A mixture of two normal distributions that follows a changing histogram."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from mentornet.weighting.two_gaussians import are_separate, em_round
 
 __all__ = ["TwoBells"]
 
-_NARROWEST = 0.3  # spread, so that the first bell does not shrink to the many losses near 0
-_ROUNDS = 2  # of expectation and maximisation, at each look
+_NARROWEST = 0.3  # least spread, so that the lower one does not shrink to the many losses near 0
+_ROUNDS = 2  # rounds of EM per update
 
 
 class TwoBells(nn.Module):
-    """f(ℓ) = (1 − ε) N(ℓ; μ₁, σ₁) + ε N(ℓ; μ₂, σ₂), μ₁ < μ₂, by two rounds of EM a look.
+    """f(ℓ) = (1 − ε) N(ℓ; μ₁, σ₁) + ε N(ℓ; μ₂, σ₂) with μ₁ < μ₂, by two rounds of EM per update.
 
-    Between two looks the histogram changes little, so that few rounds keep up with it.
+    The histogram changes little between two updates, so two rounds are enough to follow it.
 
     Args:
-        edges: the losses between the bins, `(E,)`.
+        edges: the edges between the bins, `(E,)`.
     """
 
     parameters_: Tensor
@@ -34,7 +34,7 @@ class TwoBells(nn.Module):
 
     @torch.no_grad()
     def update(self, shares: Tensor) -> Tensor:
-        """Fit to the histogram `shares`, `(E + 1,)`, and return ε, a scalar."""
+        """Fit the mixture to the histogram `shares`, `(E + 1,)`, and return ε, a scalar."""
         estimate = self.parameters_
         for _ in range(_ROUNDS):
             estimate = em_round(self.centres, shares, estimate, narrowest=_NARROWEST)
@@ -42,7 +42,7 @@ class TwoBells(nn.Module):
         return self.rate()
 
     def rate(self) -> Tensor:
-        """ε, the share of the bell of larger losses; 0 while the two are one."""
+        """Return ε, the share of the distribution of larger losses; 0 if they are not separate."""
         part, mean, _ = self.parameters_
         larger = torch.where(mean[1] >= mean[0], part[1], part[0])
         return torch.where(are_separate(self.parameters_), larger, torch.zeros_like(larger))

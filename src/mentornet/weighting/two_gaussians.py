@@ -1,4 +1,4 @@
-"""The one fit of two normal distributions: (1 − ε) N(μ₁, σ₁) + ε N(μ₂, σ₂).
+"""Fit a mixture of two normal distributions: (1 − ε) N(μ₁, σ₁) + ε N(μ₂, σ₂).
 
 Shapes: P points; estimates are `(3, 2)`, with the rows shares, means and spreads.
 """
@@ -10,9 +10,9 @@ from torch import Tensor
 
 __all__ = ["are_separate", "em_round", "share_of_lower"]
 
-_SEPARATE = 2.0  # distance of the means, in mean spreads, below which there is only one group
+_SEPARATE = 2.0  # least distance of the means of two groups, in mean spreads
 _ROUNDS, _NARROWEST, _CONVERGED = 200, 0.05, 1e-5
-_DIP = 0.8  # of what even values would have between the means, at most
+_DIP = 0.8  # largest density halfway between the means, relative to uniform values
 _MOST_VALUES = 100_000
 
 
@@ -23,10 +23,10 @@ def em_round(
 
     Args:
         points: the values, `(P,)`.
-        counts: how much each value counts, `(P,)`.
+        counts: how often each value occurs, `(P,)`.
         estimate: the shares, means and spreads of the two distributions before, `(3, 2)`.
-        narrowest: the least spread that either may have.
-        least: a density that is added everywhere, so that no value is impossible.
+        narrowest: the smallest spread that each of the two may have.
+        least: a density that is added everywhere, so that no value has density 0.
 
     >>> points, before = torch.tensor([0.0, 1.0, 9.0]), torch.tensor([[0.5, 0.5], [1, 8], [1, 1]])
     >>> em_round(points, torch.ones(3), before, narrowest=0.1)
@@ -79,7 +79,7 @@ def share_of_lower(values: Tensor) -> float:
 
 
 def _dips(values: Tensor, mean: Tensor) -> bool:
-    """Return whether fewer values than even ones lie in the middle third between the means."""
+    """Return whether the middle third between the means has fewer values than if uniform."""
     low, high = mean.aminmax()
     between = values[(values > low) & (values < high)]
     middle = (between - (low + high) / 2).abs() < (high - low) / 6

@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 __all__ = ["TALLY", "WeightDecay", "add_weight_decay", "scale_weight_decay"]
 
 TALLY = 2**30
-"""A criterion sums up mean(v) in whole units of 1/TALLY, so that no sum is ever rounded."""
+"""A criterion sums mean(v) in whole units of 1/TALLY, so that the sum is exact."""
 
 _MARK = "_mentornet_scales_decay"
 
 _ADDED = ("SGD", "Adam", "Adagrad", "Adadelta", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop")
-"""Optimisers of torch that add θ₀ w to the gradient, unless told to decay apart from it."""
+"""Optimisers of torch that add θ₀ w to the gradient, unless their decay is decoupled."""
 
 _APART = ("AdamW",)
-"""Those that shrink w by 1 − α θ₀, apart from the gradient."""
+"""Optimisers with decoupled decay, which multiply w by 1 − α θ₀."""
 
 
 @torch.no_grad()
 def add_weight_decay(parameters: Iterable[nn.Parameter], rate: float, weights: Tensor) -> None:
     """Add θ₀ · mean(v) · w to the gradient of every parameter w.
 
-    A batch that is left out whole then moves the student not at all. The rate is a tensor that
-    no step has to wait for.
+    If all weights of a batch are 0, the student thus does not change. Nothing here synchronises
+    with the device.
 
     Args:
-        parameters: of the student, after the backward pass; the optimiser's own decay is 0.
+        parameters: the student's parameters, after the backward pass; the optimiser's decay is 0.
         rate: θ₀.
-        weights: v of the batch, `(B,)`.
+        weights: the weights v of the batch, `(B,)`.
 
     >>> w = nn.Parameter(torch.tensor([2.0]))
     >>> w.grad = torch.tensor([1.0])
@@ -54,17 +54,17 @@ def add_weight_decay(parameters: Iterable[nn.Parameter], rate: float, weights: T
 def scale_weight_decay(optimizer: torch.optim.Optimizer, criterion: Criterion) -> WeightDecay:
     """Let the weight decay of `optimizer` follow the weights of `criterion` from now on.
 
-    Every `step` then decays by θ₀ · mean(v), v being the weights since the step before, so that
-    gradient accumulation counts them all. What the groups of the optimiser say, and so what a
-    scheduler or a checkpoint sees, stays θ₀. With torch's own optimisers no step waits for the
-    device; others are told a number, which does.
+    Every `step` then decays by θ₀ · mean(v), over all weights since the step before; this includes
+    gradient accumulation. The `weight_decay` in the groups of the optimiser, which schedulers and
+    checkpoints read, stays θ₀. Torch's own optimisers do not synchronise with the device for this;
+    others do, because they need a plain number.
 
     >>> import mentornet
     >>> model = nn.Linear(4, 2)
     >>> optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.01)
     >>> criterion = mentornet.MentorLoss(total_steps=100)
     >>> following = mentornet.scale_weight_decay(optimizer, criterion)
-    >>> following.remove()  # as before
+    >>> following.remove()  # undo it
     """
     return WeightDecay(optimizer, criterion)
 
@@ -84,21 +84,21 @@ class WeightDecay:
         setattr(optimizer, _MARK, True)
         self.optimizer, self.criterion = optimizer, criterion
         self._seen = criterion.account.tally
-        self._rates: list[Any] | None = None  # θ₀ of each group, while a step is under way
+        self._rates: list[Any] | None = None  # θ₀ of each group, during a step
         self._handles = [
             optimizer.register_step_pre_hook(self._before),
             optimizer.register_step_post_hook(self._after),
         ]
 
     def remove(self) -> None:
-        """Let the optimiser be as it was."""
+        """Remove the hooks; the optimiser is as before."""
         self._restore()
         setattr(self.optimizer, _MARK, False)
         for handle in self._handles:
             handle.remove()
 
     def mean_weight(self) -> Tensor:
-        """The mean of v since this was last asked, a scalar; 1 if nothing was weighed."""
+        """Return the mean of v since the last call, a scalar; 1 if there were no weights."""
         now = self.criterion.account.tally
         total, calls = now - self._seen.to(now.device)
         self._seen = now
@@ -107,13 +107,13 @@ class WeightDecay:
     def _before(
         self, optimizer: torch.optim.Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-        self._restore()  # if the last step has failed half way
+        self._restore()  # in case the last step failed
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if closure is None:
             self._apply(optimizer)
             return None
 
-        def then_apply() -> Any:  # the gradients are made in there
+        def then_apply() -> Any:  # the closure computes the gradients
             self._restore()
             loss = closure()
             self._apply(optimizer)
@@ -124,7 +124,7 @@ class WeightDecay:
         return args, {**kwargs, "closure": then_apply}
 
     def _apply(self, optimizer: torch.optim.Optimizer) -> None:
-        if self._rates is not None:  # in a step within a step, once is enough
+        if self._rates is not None:  # a step within a step: applied already
             return
         mean = self.mean_weight()
         self._rates = [group.get("weight_decay") for group in optimizer.param_groups]
@@ -145,7 +145,7 @@ class WeightDecay:
         self._restore()
 
     def _restore(self) -> None:
-        """What the groups say is θ₀ again."""
+        """Set `weight_decay` of all groups to θ₀ again."""
         if self._rates is not None:
             for group, rate in zip(self.optimizer.param_groups, self._rates, strict=False):
                 if rate is not None:
@@ -154,7 +154,7 @@ class WeightDecay:
 
 
 def _known(optimizer: torch.optim.Optimizer, names: tuple[str, ...]) -> bool:
-    """Whether it is one of these of torch, and nobody else scales its gradients in the step."""
+    """Return whether this is one of these optimisers of torch and no grad scaler is in use."""
     ours = (
         type(optimizer).__module__.startswith("torch.optim") and type(optimizer).__name__ in names
     )
