@@ -1,4 +1,4 @@
-# make setup | demo | test | lint | check | format | bench | mentors | dd-mentors | table6 | benchmark | results
+# make setup | demo | test | lint | check | format | generate | bench | mentors | dd-mentors | table6 | benchmark | results
 # Everything below `setup` makes the .venv first. PYTHON names the interpreter that makes it.
 
 PYTHON ?= python3
@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup programs demo test doctest lint check format bench bench-audit mentors dd-mentors table6 benchmark results clean
+.PHONY: setup programs demo test doctest lint check format generate bench bench-audit mentors dd-mentors table6 benchmark results clean
 
 # Everything that the tests need: the .venv, and the programs that pip cannot install.
 setup: $(STAMP) programs
@@ -30,19 +30,24 @@ test: setup doctest
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal tests
 
 doctest: $(STAMP)
-	$(BIN)/python -m pytest --numprocesses 2 --quiet src README.md docs
+	$(BIN)/python -m pytest --numprocesses 2 --quiet src tools README.md docs
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.generate --check
 
 check: lint doctest
 
 format: $(STAMP)
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
+
+# The tables and lists that are made from the registries.
+generate: $(STAMP)
+	$(BIN)/python -m tools.generate
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.mentor_cost
@@ -58,12 +63,12 @@ bench-audit: $(STAMP)
 
 # The mentors that ship read no label, so that they serve any number of classes.
 PRETRAINED := src/mentornet/mentors/pretrained
-CURRICULA := uniform self-paced linear pd focal hard-negative-mining prediction-variance \
-	temporal-mixture huber log-sum lorentzian
 STEPS := --steps 20000
 prediction-variance := --history 10 --learning-rate 0.03
 
-mentors: $(STAMP) $(CURRICULA:%=mentor-%)
+mentors: $(STAMP)
+	for name in $$($(BIN)/python -c 'from mentornet import CURRICULA; print(*CURRICULA)'); do \
+		$(MAKE) mentor-$$name || exit 1; done
 
 mentor-%: $(STAMP)
 	$(BIN)/mentornet fit-mentor --curriculum $* --features dense --no-use-label \

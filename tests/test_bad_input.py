@@ -163,7 +163,7 @@ FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "not a mentor": (lambda f: (f / "config.json").write_text("{}"), "has no format number"),
     "newer version": (
         lambda f: _edit(f, format=FORMAT + 1, mentornet_version="9.9"),
-        "was written by mentornet 9.9 in format 2; this is 0.1.0, which reads up to 1: upgrade",
+        "was written by mentornet 9.9 in format 2; mentornet 0.1.0 reads formats up to 1: upgrade",
     ),
     "another architecture": (lambda f: _edit(f, architecture="transformer"), "'transformer'"),
     "other weights": (lambda f: _edit(f, architecture="logistic"), "has no size"),

@@ -60,7 +60,7 @@ def test_where_there_are_no_locks_that_is_said(
 
     monkeypatch.setattr("fcntl.flock", refuses)
     with (
-        pytest.warns(UserWarning, match="cannot be locked .*: see to it that no two"),
+        pytest.warns(UserWarning, match="cannot be locked .*; make sure that no two"),
         alone(tmp_path) as mine,
     ):
         assert mine

@@ -1,4 +1,4 @@
-"""MentorNet: learn which labels to trust while you train.
+"""MentorNet learns which labels to trust while you train.
 
 >>> import torch, mentornet
 >>> mentor = mentornet.Mentor.from_pretrained("pd")

@@ -1,7 +1,7 @@
-"""All settings of a training run, as typed groups, and their TOML file.
+"""The settings of a training run in typed groups, and how they are read and written as TOML.
 
-`None` stands for "what suits the data": `training.recipes` fills it in before work starts, so
-the config that is stored with a run has no such gaps.
+`None` means "choose a value that suits the data". `training.recipes` replaces it before training
+starts, so the config that is stored with a run is complete.
 """
 
 from __future__ import annotations
@@ -51,22 +51,22 @@ class FilesConfig:
     """Folder with the files of a named dataset; by default MENTORNET_DATA or the cache."""
 
     mirror: str | None = None
-    """Where CIFAR is downloaded from, if not from its home: an address, a folder or the archive."""
+    """Where to get CIFAR instead of its home page: an address, a folder or the archive itself."""
 
     image_size: int | None = None
     """Height and width that images are resized to; by default the median of their shorter sides,
-    within 8 to 224, and 299 for streamed images."""
+    but at least 8 and at most 224, and 299 for streamed images."""
 
     stream: bool = False
-    """Leave the images of a folder or a table in their files, and decode a view of each when its
-    step comes, as Inception is trained. ImageNet and WebVision are always streamed."""
+    """Decode the images of a folder or a table in each epoch, as random crops, instead of loading
+    them all into memory. ImageNet and WebVision are always streamed."""
 
     imagenet: str | None = None
-    """Folder of ImageNet, to evaluate students of WebVision on its validation images too; imagenet
-    stands for the one in MENTORNET_DATA."""
+    """Folder of ImageNet, to evaluate a student of WebVision on its validation images too;
+    "imagenet" is the folder in MENTORNET_DATA."""
 
     skip_bad: bool = False
-    """Continue without images that cannot be decoded, and list them."""
+    """Continue without the images that cannot be decoded, and list them."""
 
     limit: int | None = None
     """Train on only this many samples, drawn at random."""
@@ -78,22 +78,21 @@ class FilesConfig:
 
 @dataclass(frozen=True)
 class LabelsConfig:
-    """What is wrong with the labels, and what is known to be right."""
+    """The noise of the labels, and verdicts on them."""
 
     noise: str | None = None
-    """Corrupt the labels: uniform:0.4, symmetric:, pairflip:, asymmetric: or instance:RATE,
-    transition:FILE, labels:FILE:KEY, or human:KEY for CIFAR-N's."""
+    """Corrupt the labels: uniform:RATE (such as uniform:0.4), symmetric:RATE, pairflip:RATE,
+    asymmetric:RATE, instance:RATE, transition:FILE, labels:FILE:KEY, or human:KEY for CIFAR-N."""
 
     verdicts: tuple[str, ...] = ()
-    """CSV files of what people said of labels, such as an audit's page writes; the last file that
-    names a sample counts. A row has index or path, and decision (keep, relabel or drop) with label,
-    or is_correct, true_label or both. mentornet-dd, mentor-bootstrap and verified learn from
-    verdicts; for all other methods, relabel changes the label, drop leaves the sample out, and keep
-    changes nothing. --clean FILE and --decisions FILE … mean the same."""
+    """CSV files of verdicts on labels, such as an audit's page writes; the last file that names a
+    sample counts. A row has index or path, and decision (keep, relabel or drop) with label, or
+    is_correct, true_label or both. Some methods learn from verdicts; for the others, relabel
+    changes the label, drop leaves the sample out, and keep changes nothing."""
 
     clean_count: int | None = None
-    """Draw this many samples at random and take their true labels, where these are known, for a
-    person's verdicts."""
+    """Draw this many samples at random and make verdicts from their true labels; the data must have
+    true labels."""
 
 
 @dataclass(frozen=True)
@@ -101,122 +100,119 @@ class StudentConfig:
     """The classifier that is trained."""
 
     student: str | None = None
-    """small-cnn, fast, inception, resnet, resnet101, inception-resnet-v2 (images of 299 pixels), or
-    a factory of your own, module:factory."""
+    """Name of a student, or `module:factory` for one of your own; by default one that suits the
+    data."""
 
     width: int | None = None
-    """Of the student, where it has one."""
+    """Channels of the student's first block (small-cnn, fast; by default 32), or the factor of its
+    16, 32 and 64 channels (resnet; by default 1)."""
 
     depth: int | None = None
-    """Of the student, where it has one."""
+    """Number of layers of the student (resnet): 8, 14, 20, …; by default 20."""
 
     dropout: float | None = None
-    """Share of the student's last features that is dropped."""
+    """Share of the student's last features that is dropped in training, in [0, 1)."""
 
     @property
     def sizes(self) -> dict[str, Any]:
-        """What was said of its sizes, as `make_student` takes them."""
+        """The sizes that are given, as arguments of `make_student`."""
         sizes = {"width": self.width, "depth": self.depth, "dropout": self.dropout}
         return {name: value for name, value in sizes.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class MethodConfig:
-    """Who supervises the student, and how."""
+    """The method that trains the student, and its settings."""
 
     method: str | None = None
-    """full-model, forgetting, self-paced, focal, reed-soft, reed-hard, goldberger, spade,
-    mentornet, mentornet-pd, mentornet-auto, mentornet-dd, mentor-bootstrap, verified or oracle,
-    or of others gce, sce, elr, co-teaching, mentormix; by default mentornet-dd with clean_count or
-    with verdicts on at least 20 right and 20 wrong labels, else mentornet-auto, which finds the
-    noise rate by itself."""
+    """Name of a method, or `module:factory` for one of your own."""
 
     set: tuple[str, ...] = ()
-    """The method's own settings, as key=value; a misspelt key lists all of them."""
+    """Settings of the method as key=value, such as burn_in=0.1; an unknown key lists all keys."""
 
 
 @dataclass(frozen=True)
 class OptimiserConfig:
-    """SGD with momentum, and its schedule."""
+    """SGD with momentum, its schedule, and the batches."""
 
     epochs: int | None = None
-    """How often each image is seen."""
+    """Number of passes over the training samples; by default a number that suits the data."""
 
     steps: int | None = None
-    """Stop after this many steps, in place of --epochs."""
+    """Number of steps of training, instead of epochs."""
 
     batch_size: int | None = None
-    """Number of samples in a step, at most; all batches of an epoch have the same size."""
+    """Largest number of samples in a step; all batches of an epoch have the same size (±1)."""
 
     learning_rate: float | None = None
-    """The highest learning rate."""
+    """Learning rate after the warm-up, which is the highest."""
 
     schedule: Literal["cosine", "linear", "steps", "constant"] = "cosine"
-    """How the learning rate falls after the warm-up."""
+    """How the learning rate falls after the warm-up; steps falls at each of drops."""
 
     warm_up: float = 0.1
-    """Share of training in which the learning rate rises from 0."""
+    """Share of training in which the learning rate rises from 0 to its highest value."""
 
     drops: tuple[float, ...] = (0.5, 0.64, 0.77)
-    """With --schedule steps: at which shares of training the rate falls to a tenth."""
+    """Shares of training at which schedule steps divides the learning rate by 10."""
 
     momentum: float = 0.9
-    """Of SGD."""
+    """Momentum of SGD, in [0, 1)."""
 
     nesterov: bool = True
-    """Nesterov's momentum; --no-nesterov for the plain one of the paper."""
+    """Use Nesterov's momentum; the paper uses plain momentum."""
 
     weight_decay: float | None = None
-    """θ₀; a method with weights uses θ₀ · mean(v) of the batch."""
+    """Weight decay θ₀; a method that weights samples uses θ₀ · mean(v) of the batch."""
 
     augment: bool | None = None
-    """Random windows and, for colour images, flips."""
+    """Augment images by random crops and, if they have colours, by flips."""
 
     padding: int | None = None
-    """Pixels added to each side before a window is cut out; 4 in the paper."""
+    """Number of pixels added to each side of an image before a random crop; 4 in the paper."""
 
     accumulate: int | None = None
-    """Work through each batch in this many parts, for less memory: --batch-size 512 --accumulate 4
-    holds what 128 images need; by default in one."""
+    """Split each batch into this many parts to save memory, by default 1. With 4 parts, a batch of
+    512 images needs the memory of 128."""
 
     evaluate_every: int = 1
-    """Judge the student after every so many epochs, and after the last; the best is of these."""
+    """Evaluate the student after every this many epochs, and after the last one."""
 
 
 @dataclass(frozen=True)
 class MachineConfig:
-    """How the run uses the machine. None of it changes what is computed, but for rounding."""
+    """How the run uses the machine. These settings change the result only by rounding."""
 
     accelerator: str = "auto"
-    """cpu, cuda, mps or auto."""
+    """Device to train on: cpu, cuda, mps, or auto for the best one that is there."""
 
     precision: Precision = "auto"
-    """bf16 autocast, where it is faster here."""
+    """Train in float32 or with bf16 autocast; auto takes the one that is faster here."""
 
     channels_last: Choice = "auto"
-    """The memory order that suits convolutions."""
+    """Store images with channels last; auto does so if it is faster here."""
 
     compile: Choice = "auto"
-    """Compile the student, where that is faster here and the run is long enough."""
+    """Compile the student; auto does so if it is faster here and the run is long enough."""
 
     workers: int | None = None
-    """Processes that decode images which are streamed; by default one for each core but one, 8 at
-    most."""
+    """Number of processes that decode streamed images; by default one less than there are cores,
+    and at most 8."""
 
     checkpoint_seconds: float = 30.0
-    """Write a checkpoint when an epoch ends and the last one is at least this old."""
+    """Write a checkpoint after an epoch if the last one is at least this many seconds old."""
 
     tensorboard: bool = False
-    """Write RUN/tensorboard too."""
+    """Also write a TensorBoard log, to RUN/tensorboard."""
 
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """A training run, whole."""
+    """All settings of a training run."""
 
     data: str
-    """The name of a dataset, or the path of a folder of images or shards, or of a CSV or Parquet
-    file."""
+    """Name of a dataset, or path of a folder of images, of a folder of shards, or of a CSV or
+    Parquet file."""
 
     seed: int = 0
     files: FilesConfig = field(default_factory=FilesConfig)
@@ -257,7 +253,7 @@ class TrainConfig:
         if not 0 <= optimiser.momentum < 1:
             raise MentorNetError(f"momentum must be in [0, 1), got {optimiser.momentum:g}")
         if optimiser.nesterov and optimiser.momentum == 0:
-            raise MentorNetError("nesterov needs a momentum above 0; switch nesterov off")
+            raise MentorNetError("nesterov is true and needs a momentum above 0; set it to false")
         if not 0 <= self.machine.checkpoint_seconds < float("inf"):
             raise MentorNetError(
                 f"checkpoint_seconds must be ≥ 0, got {self.machine.checkpoint_seconds:g}"
@@ -273,7 +269,7 @@ class TrainConfig:
 
 
 def to_toml(config: TrainConfig) -> str:
-    """The config as TOML: plain keys first, then a table a group; what is None is left out."""
+    """Return the config as TOML: plain keys, then a table per group, without keys that are None."""
     tables = asdict(config)
     lines = [_line(key, value) for key, value in tables.items() if not isinstance(value, dict)]
     for key, table in tables.items():
@@ -284,21 +280,21 @@ def to_toml(config: TrainConfig) -> str:
 
 
 def changed(config: TrainConfig) -> dict[str, Any]:
-    """Only the settings that are not at their default, as `group.name`.
+    """Return the settings that differ from their defaults, as `group.name`.
 
-    It stays the same when later versions have more settings.
+    The result stays the same when later versions add settings.
     """
     defaults = dict(_flat(TrainConfig(config.data)))
     return {name: value for name, value in _flat(config) if value != defaults[name]}
 
 
 def write_config(path: Path, config: TrainConfig) -> None:
-    """Put the config at `path` in one move."""
+    """Write the config to `path` atomically."""
     write_text(path, to_toml(config))
 
 
 def read_config(path: Path) -> TrainConfig:
-    """The config in a TOML file; what it leaves out has its default."""
+    """Read the config from a TOML file; keys that are missing have their defaults."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -306,7 +302,7 @@ def read_config(path: Path) -> TrainConfig:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise MentorNetError(f"{path} is not TOML: {error}") from None
     if "data" not in content:
-        raise MentorNetError(f'{path} must say which data, as in data = "digits"')
+        raise MentorNetError(f'{path} must name the data, as in data = "digits"')
     try:
         return _build(TrainConfig, content, "the config")
     except MentorNetError as error:
@@ -314,7 +310,7 @@ def read_config(path: Path) -> TrainConfig:
 
 
 def differences(one: TrainConfig, other: TrainConfig) -> list[str]:
-    """Where two configs differ, one line each."""
+    """Return where two configs differ, one line per setting."""
     flat_one, flat_other = dict(_flat(one)), dict(_flat(other))
     return [
         f"{key} is {value!r}, not {flat_other[key]!r}"
@@ -339,7 +335,7 @@ def _line(key: str, value: object) -> str:
 
 
 def _build(kind: Any, content: Mapping[str, Any], where: str) -> Any:
-    """A dataclass from a table, every key known and every value of its type."""
+    """Build a dataclass from a table; an unknown key or a value of a wrong type is an error."""
     hints = get_type_hints(kind)
     check_keys(content, hints, f"{where} has no key")
     values = {}

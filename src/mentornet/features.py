@@ -1,4 +1,4 @@
-"""z = φ(x, y, w): what a mentor sees of a sample.
+"""z = φ(x, y, w): the features of a sample that a mentor reads.
 
 Shapes: B samples in the batch, T steps of history, the newest last.
 """
@@ -16,23 +16,22 @@ from mentornet.errors import MentorNetError
 __all__ = ["PERCENT", "MentorFeatures"]
 
 PERCENT = 100
-"""Training progress is a whole number of percent: 0 at the start, 99 at the end."""
+"""Progress of training is a whole number of percent, from 0 at the start to 99 at the end."""
 
 
 @dataclass(frozen=True, eq=False)
 class MentorFeatures:
     """The paper's four features of every sample in a batch (§3.1, Fig. 1).
 
-    Making one checks shapes and dtypes, which is free; `validated` also looks at
-    the values, which on an accelerator waits for the device, so doors call it and
-    inner loops do not.
+    The constructor checks shapes and dtypes, which costs nothing. `validated` also checks the
+    values, which synchronises with an accelerator; inner loops do not call it.
 
     Attributes:
         loss: ℓ, the student's loss on the given label, `(B, T)`, newest last.
-        difference: ℓ − ℓ_pt, `(B, T)`, where ℓ_pt is the moving average of the
+        difference: ℓ − ℓ_pt, `(B, T)`, where the loss level ℓ_pt is the moving average of the
             p-th percentile of the batch's losses.
         label: the given label, `(B,)`, integer.
-        progress: training progress in percent, `(B,)`, integer in 0–99.
+        progress: progress of training in percent, `(B,)`, integer in 0–99.
 
     >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 3.0]), loss_level=1.0)
     >>> z.difference
@@ -49,7 +48,7 @@ class MentorFeatures:
         if self.loss.ndim != 2:
             raise MentorNetError(
                 f"loss must have shape (B, T), got {tuple(self.loss.shape)}; "
-                "for one loss a sample use MentorFeatures.from_loss"
+                "for one loss per sample use MentorFeatures.from_loss"
             )
         if self.loss.shape[1] == 0:
             raise MentorNetError("loss must have at least one step of history, got T = 0")
@@ -81,13 +80,13 @@ class MentorFeatures:
         label: Tensor | int = 0,
         progress: Tensor | int = 0,
     ) -> MentorFeatures:
-        """Features of losses `(B,)` or `(B, T)`; scalars are repeated for every sample.
+        """Return the features of samples with these losses; scalars apply to every sample.
 
         Args:
-            loss: ℓ, one a sample or one a sample and step.
+            loss: ℓ, `(B,)` or `(B, T)`.
             loss_level: ℓ_pt, a scalar, `(B,)`, or the shape of `loss`.
             label: the given label, a scalar or `(B,)`.
-            progress: in percent, a scalar or `(B,)`.
+            progress: progress in percent, a scalar or `(B,)`.
         """
         if not isinstance(loss, Tensor):
             raise MentorNetError(f"loss must be a tensor, got {type(loss).__name__}")
@@ -105,31 +104,31 @@ class MentorFeatures:
 
     @property
     def batch_size(self) -> int:
-        """B."""
+        """B, the number of samples."""
         return self.loss.shape[0]
 
     @property
     def history(self) -> int:
-        """T, the number of steps of loss a mentor sees of one sample."""
+        """T, the number of losses of each sample."""
         return self.loss.shape[1]
 
     @property
     def current_loss(self) -> Tensor:
-        """ℓ now, `(B,)`."""
+        """The newest ℓ, `(B,)`."""
         return self.loss[:, -1]
 
     @property
     def current_difference(self) -> Tensor:
-        """ℓ − ℓ_pt now, `(B,)`."""
+        """The newest ℓ − ℓ_pt, `(B,)`."""
         return self.difference[:, -1]
 
     @property
     def loss_level(self) -> Tensor:
-        """ℓ_pt now, `(B,)`."""
+        """The newest ℓ_pt, `(B,)`."""
         return self.current_loss - self.current_difference
 
     def at_loss(self, loss: Tensor) -> MentorFeatures:
-        """The same samples, were their current loss `loss` `(B,)` and all else as it is."""
+        """Return the same samples with `loss`, `(B,)`, in place of their newest loss."""
         now = loss[:, None]
         return replace(
             self,
@@ -138,26 +137,26 @@ class MentorFeatures:
         )
 
     def newest(self, steps: int) -> MentorFeatures:
-        """The same samples with the last `steps` steps of their history only."""
+        """Return the same samples with only the last `steps` steps of their history."""
         if steps >= self.history:
             return self
         return replace(self, loss=self.loss[:, -steps:], difference=self.difference[:, -steps:])
 
     def rows(self, index: Tensor | slice) -> MentorFeatures:
-        """The samples at `index`."""
+        """Return the samples at `index`."""
         return MentorFeatures(*(column[index] for column in self._columns()))
 
     def repeat(self, times: int) -> MentorFeatures:
-        """Every sample `times` times in a row: row i becomes rows i·times … (i+1)·times−1."""
+        """Repeat every sample `times` times: row i becomes rows i·times … (i+1)·times−1."""
         return MentorFeatures(*(column.repeat_interleave(times, 0) for column in self._columns()))
 
     def joined(self, other: MentorFeatures) -> MentorFeatures:
-        """These samples, then those."""
+        """Return these samples, followed by those of `other`."""
         pairs = zip(self._columns(), other._columns(), strict=True)
         return MentorFeatures(*(torch.cat(pair) for pair in pairs))
 
     def validated(self, num_classes: int | None = None) -> MentorFeatures:
-        """These features, or an error that names the first value that cannot be."""
+        """Return these features, or raise an error that names the first invalid value."""
         for name, column in (("loss", self.loss), ("difference", self.difference)):
             bad = ~torch.isfinite(column)
             if bad.any():

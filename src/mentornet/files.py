@@ -1,4 +1,4 @@
-"""Write whole files or none."""
+"""Read and write files; a file is written as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["as_json", "read_json", "write_bytes", "write_json", "write_text"]
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Put `content` at `path` in one move: a reader finds the old file or the new one, whole."""
+    """Write `content` to `path` atomically: a reader finds the old file or the new one, whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
@@ -33,22 +33,22 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def write_text(path: Path, content: str) -> None:
-    """Put `content` at `path` in one move, as UTF-8."""
+    """Write `content` to `path` atomically, as UTF-8."""
     write_bytes(path, content.encode())
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Put `content` at `path` in one move, as JSON that diffs well."""
+    """Write `content` to `path` atomically, as JSON."""
     write_text(path, as_json(content))
 
 
 def as_json(content: Mapping[str, Any]) -> str:
-    """`content` as we write it everywhere: indented, in the order given, no NaN."""
+    """Return `content` as indented JSON, in its own order; NaN is an error."""
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file, or an error that names the file."""
+    """Return the object in a JSON file; errors name the file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""One process at a time in a folder, so that two runs never write the same file at once."""
+"""Lock a folder, so that two runs never write to it at the same time."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from pathlib import Path
 __all__ = ["LOCK", "alone", "let_go"]
 
 LOCK = ".lock"
-"""The file in a folder that is locked: NFS locks only what is open for writing, so no folders. It
-stays there, as whoever waits for it must find the same file afterwards."""
+"""The locked file in the folder; a folder itself cannot be locked on NFS. The file is not deleted,
+because a waiting process must find the same file afterwards."""
 
 _held: set[int] = set()
 
 
 @contextmanager
 def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Inside, other processes wait that want to be alone in `folder` as well.
+    """Hold the lock of `folder` inside; yield whether this process holds it.
 
-    Where the system has no such locks, nobody waits; where the file system has none, that is said.
+    On Windows there is no such lock, and no process waits. If the file system has no locks, a
+    warning says so.
 
     Args:
-        folder: which must be there, and writable.
-        wait: whether to wait for another process; if not, what it yields says whether we are alone.
+        folder: the folder, which must exist and be writable.
+        wait: whether to wait until other processes release the lock.
     """
     try:
         import fcntl
@@ -35,7 +36,7 @@ def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
     handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
     _held.add(handle)
     try:
-        with suppress(OSError):  # it is another user's, who has done so
+        with suppress(OSError):  # the file belongs to another user, who has done so
             os.fchmod(handle, 0o666)
         mine = True
         try:
@@ -44,8 +45,8 @@ def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
             mine = False
         except OSError as error:
             warnings.warn(
-                f"{folder} cannot be locked ({error.strerror}): see to it that no two processes "
-                "write there at once",
+                f"{folder} cannot be locked ({error.strerror}); make sure that no two processes "
+                "write to it at once",
                 stacklevel=3,
             )
         yield mine
@@ -55,7 +56,7 @@ def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
 
 
 def let_go() -> None:
-    """In a process that was forked: keep nobody out of a folder when the parent is gone."""
+    """Release the locks that a forked process has from its parent, so that they end with it."""
     for handle in _held:
         os.close(handle)
     _held.clear()

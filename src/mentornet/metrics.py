@@ -1,4 +1,4 @@
-"""How well something did, as plain numbers."""
+"""Metrics: accuracy and the area under the ROC curve."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["auroc", "top_k_accuracy"]
 
 
 def top_k_accuracy(logits: Tensor, label: Tensor, k: int = 1) -> float:
-    """The share of samples whose label is among the k highest logits.
+    """Return the share of samples whose label is among the k highest logits.
 
     Args:
-        logits: `(N, K)`.
-        label: `(N,)`.
-        k: how many guesses count.
+        logits: the logits, `(N, K)`.
+        label: the labels to compare with, `(N,)`.
+        k: how many of the highest logits count, 1–K.
 
     >>> top_k_accuracy(torch.tensor([[0.1, 0.9], [0.8, 0.2]]), torch.tensor([1, 1]))
     0.5
@@ -28,14 +28,14 @@ def top_k_accuracy(logits: Tensor, label: Tensor, k: int = 1) -> float:
 
 
 def auroc(score: Tensor, positive: Tensor) -> float:
-    """P(score of a positive > score of a negative), ties counting half; 0.5 is chance.
+    """Return P(score of a positive > score of a negative), where ties count half; 0.5 is chance.
 
-    By the rank sum: (R₊ − n₊ (n₊ + 1)/2) / (n₊ n₋), R₊ the sum of the positives' processes, where
+    It is (R₊ − n₊ (n₊ + 1)/2) / (n₊ n₋), where R₊ is the sum of the ranks of the positives, and
     equal scores share their mean rank.
 
     Args:
-        score: `(N,)`, such as the weights v.
-        positive: `(N,)`, boolean, such as whether the given label is correct.
+        score: the scores, `(N,)`, such as the weights v.
+        positive: which samples are positive, `(N,)`, boolean, such as those with a correct label.
 
     >>> auroc(torch.tensor([0.9, 0.2, 0.7]), torch.tensor([True, False, True]))
     1.0

@@ -1,4 +1,4 @@
-"""Look up a thing by its name, and offer the closest one when there is none."""
+"""Look up names; errors suggest the closest known name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The tail of an error message: the closest known name, then all of them.
+    """Return the end of an error message: the closest known name, and a list of all of them.
 
     >>> did_you_mean("linaer", ["focal", "linear"])
     "did you mean 'linear'? Known: focal, linear"
@@ -26,7 +26,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def pick(table: Mapping[str, T], name: str, what: str) -> T:
-    """The entry called `name`, or an error that says what `table` does hold."""
+    """Return the entry called `name`, or raise an error that lists the known names."""
     try:
         return table[name]
     except KeyError:
@@ -34,7 +34,7 @@ def pick(table: Mapping[str, T], name: str, what: str) -> T:
 
 
 def check_keys(given: Iterable[str], known: Iterable[str], complaint: str) -> None:
-    """Raise for the first of `given` that is not `known`: `complaint` 'key'; did you mean …"""
+    """Raise if a key is not known; the message starts with `complaint` and the key."""
     known = set(known)
     for key in given:
         if key not in known:

@@ -13,13 +13,13 @@ __all__ = ["load_factory"]
 
 
 def load_factory(name: str, what: str) -> Callable[..., object]:
-    """The function or class that `name` stands for, as in `mynets:small`.
+    """Import the function or class that `name` refers to, as in `mynets:small`.
 
-    The module is looked for in the working folder first.
+    The module is first looked up in the working folder.
 
     Args:
-        name: the module and the factory in it, with a colon in between.
-        what: the kind of object it makes, for messages: "student" or "method".
+        name: the module and the factory in it, separated by a colon.
+        what: what the factory makes, for error messages: "student" or "method".
     """
     module, _, factory = name.partition(":")
     here = str(Path.cwd())

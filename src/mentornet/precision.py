@@ -1,4 +1,4 @@
-"""Full precision, whatever the loop around asks for."""
+"""Full precision inside of autocast."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ HALF = (torch.float16, torch.bfloat16)
 
 
 def full_precision(device: torch.device) -> AbstractContextManager[Any]:
-    """Without autocast, on a device that has it.
+    """Return a context that switches autocast off, if the device has it.
 
-    Autocast also keeps copies of weights for as long as it lasts, so that who changes them in
-    between, as an optimiser does, would go on seeing the old ones.
+    Autocast also caches casts of parameters. Without this, a mentor that an optimiser changes
+    within it would go on using the old values.
     """
     if torch.compiler.is_compiling() or torch.amp.is_autocast_available(device.type):
         return torch.autocast(device.type, enabled=False)

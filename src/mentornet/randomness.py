@@ -1,4 +1,4 @@
-"""Randomness is an argument: nothing here moves the global random state."""
+"""Random numbers from explicit seeds; nothing here changes the global random state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MIX = (0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64)
 
 
 def generator(seed: int, *stream: int) -> torch.Generator:
-    """A generator of its own for each (seed, stream…), so that one purpose never disturbs another.
+    """Return a generator for (seed, stream…); each stream is independent of all others.
 
     >>> a, b = generator(0, 1), generator(0, 2)
     >>> torch.equal(torch.rand(3, generator=a), torch.rand(3, generator=b))
@@ -33,9 +33,9 @@ def generator(seed: int, *stream: int) -> torch.Generator:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Inside, torch's own initialisers on the CPU draw from `seed`; outside, nothing has happened.
+    """Seed torch's CPU generator inside, and restore its state afterwards.
 
-    (`torch.manual_seed` would also seed every accelerator, and nobody would put that back.)
+    (`torch.manual_seed` would also seed the accelerators, whose state would not be restored.)
     """
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(_checked(seed))
@@ -49,15 +49,15 @@ def _checked(seed: int) -> int:
 
 
 def hashed_uniform(seed: int, step: Tensor, ids: Tensor) -> Tensor:
-    """Draws u in [0, 1), float32 of the shape of `ids`, from (seed, step, id) and nothing else.
+    """Return random u in [0, 1), float32, `(B,)`, that depend only on (seed, step, id).
 
-    No generator is involved, so there is no state to carry, nothing to wait for, and a sample draws
-    the same number wherever its batch is computed.
+    There is no generator and so no state. A sample gets the same number in every process and on
+    every device, without synchronisation.
 
     Args:
-        seed: of the run.
-        step: which step of training, a whole number on the device of `ids`.
-        ids: of the samples, `(B,)`, integer.
+        seed: the seed of the run.
+        step: the number of the step, a whole number on the device of `ids`.
+        ids: the numbers of the samples, `(B,)`, integer.
 
     >>> draws = hashed_uniform(0, torch.tensor(7), torch.arange(1000))
     >>> 0.45 < draws.mean().item() < 0.55
@@ -68,12 +68,12 @@ def hashed_uniform(seed: int, step: Tensor, ids: Tensor) -> Tensor:
 
 
 def _mixed(bits: Tensor) -> Tensor:
-    """The finaliser of SplitMix64; multiplication wraps around."""
+    """Apply the finaliser of SplitMix64; multiplication wraps around."""
     bits = (bits ^ _shifted(bits, 30)) * _MIX[0]
     bits = (bits ^ _shifted(bits, 27)) * _MIX[1]
     return bits ^ _shifted(bits, 31)
 
 
 def _shifted(bits: Tensor, by: int) -> Tensor:
-    """To the right, zeros coming in, as if the numbers had no sign."""
+    """Shift to the right and fill with zeros, as for unsigned numbers."""
     return (bits >> by) & ((1 << (64 - by)) - 1)

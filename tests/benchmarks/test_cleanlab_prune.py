@@ -16,6 +16,7 @@ from mentornet.data import Splits
 from mentornet.errors import MentorNetError
 from mentornet.experiments.runs import Run
 from mentornet.training import Observer, Prepared, Trainer, prepare
+from mentornet.weighting import Evidence
 from tests.training.runs import small
 
 
@@ -70,7 +71,9 @@ def test_what_is_left_is_better_than_what_was_given(tmp_path: Path) -> None:
     assert right[left].float().mean() > right.float().mean() + 0.15
     trainer = Trainer(prepared)  # the second step: weight 0 for the others, in the same batches
     batch = next(trainer.batches.epoch(0))
-    weights = trainer.supervision.weights(torch.ones(len(batch.index)), batch, 0.1)
+    label = batch.given_label
+    evidence = Evidence(torch.ones(len(label)), label, label, batch.index)
+    weights = trainer.supervision.weights(evidence, 0.1)
     assert weights is not None
     assert weights.tolist() == left[batch.index].float().tolist()
     plain = next(Trainer(prepare(config)).batches.epoch(0))

@@ -210,7 +210,7 @@ MISTAKES = {
     "dd without verified": (["--method", "mentornet-dd"], "name files that list them in verdicts"),
     "clean count without truth": (["--method", "mentornet-dd", "--clean-count", "20"], "needs true labels"),
     "verified for nothing": (["--method", "focal", "--clean-count", "20"], "focal has no use for verified samples"),
-    "no momentum": (["--momentum", "0"], "add --no-nesterov"),
+    "no momentum": (["--momentum", "0"], "--nesterov is true and needs a momentum above 0"),
     "tpu": (["--accelerator", "tpu"], "accelerator 'tpu'"),
     "clean file": (["--clean", "none.csv"], "none.csv is missing"),
     "too many verified": (["--noise", "uniform:0.4", "--clean-count", "129"], "clean_count is 129, but there are 128"),

@@ -39,7 +39,7 @@ def test_word_of_a_dead_process_misleads_nobody() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rank", "message"), [(0, "for rank 1, which did not come"), (1, "for rank 0, which did not")]
+    ("rank", "message"), [(0, "for rank 1, which did not answer"), (1, "for rank 0, which did not")]
 )
 def test_who_does_not_come_is_named(
     rank: int, message: str, monkeypatch: pytest.MonkeyPatch

@@ -129,6 +129,7 @@ def test_two_processes(tmp_path: Path) -> None:
         "os._exit(0)  # gloo's threads now and then abort a process that ends by itself\n"
     )
     (tmp_path / "run.py").write_text(program)
+    path = os.pathsep.join([f"{ROOT / 'examples'}", os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [
             sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2",
@@ -136,7 +137,7 @@ def test_two_processes(tmp_path: Path) -> None:
             f"{tmp_path / 'run.py'}", f"{tmp_path}",
         ],
         cwd=ROOT, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'examples'}", "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     one, two = (torch.load(tmp_path / f"{rank}.pt", weights_only=False) for rank in (0, 1))

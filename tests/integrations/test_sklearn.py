@@ -25,7 +25,7 @@ input unless SCIPY_ARRAY_API is set.)"""
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [MentorClassifier(epochs=60, batch_size=16, hidden=(32,), learning_rate=0.02)],
+    [MentorClassifier(epochs=30, batch_size=32, hidden=(32,), learning_rate=0.05)],
     expected_failed_checks=lambda _: NOT_FOR_A_NETWORK,
 )
 def test_sklearns_own_checks(estimator: Any, check: Any) -> None:

@@ -13,6 +13,7 @@ from mentornet.data import Batch, load_digits
 from mentornet.methods import Task, make_method
 from mentornet.randomness import generator
 from mentornet.students import STUDENTS, FastStudent, InceptionResNetV2, make_student
+from tests.methods.steps import AtWork
 
 SMALL = [name for name in STUDENTS if name not in ("resnet101", "inception-resnet-v2")]
 """Those that read small images in no time."""
@@ -97,12 +98,11 @@ def test_the_auxiliary_head_learns_along() -> None:
     assert isinstance(student, InceptionResNetV2)
     images = torch.randn(2, 3, 139, 139, generator=generator(0))
     batch = Batch(torch.arange(2), images, torch.tensor([1, 3]))
-    oracle = make_method("oracle").start(Task(2, 5, 1, is_correct=torch.tensor([True, False])))
-    done = oracle.step(student, batch, 0.1)
+    task = Task(2, 5, 1, is_correct=torch.tensor([True, False]))
+    done = AtWork(make_method("oracle"), task).step(student, batch, 0.1)
     assert student.auxiliary_logits is not None
     beside = nn.functional.cross_entropy(student.auxiliary_logits[:1], torch.tensor([1]))
-    assert torch.allclose(done.loss, (done.losses[0] + 0.4 * beside) / 2)
-    done.loss.backward()
+    assert torch.allclose(done.loss, (done.evidence.losses[0] + 0.4 * beside) / 2)
     assert student.auxiliary is not None
     assert all(part.grad is not None for part in student.auxiliary.parameters())
     kept = student.auxiliary_logits

@@ -17,33 +17,21 @@ from mentornet.config import (
     StudentConfig,
     TrainConfig,
 )
-from mentornet.methods import make_method
+from mentornet.methods import METHODS, make_method
 from mentornet.records import read_records
 from mentornet.training import Prepared, RunFolder, prepare
 from tests.data.layouts import jpeg, put
 
-METHOD_SETTINGS: dict[str, tuple[str, ...]] = {
-    "full-model": (),
+SPECIAL_SETTINGS: dict[str, tuple[str, ...]] = {
     "forgetting": ("dropout=0.3",),
-    "self-paced": (),
-    "focal": (),
-    "reed-soft": (),
-    "reed-hard": (),
-    "goldberger": (),
-    "spade": (),
     "mentornet": ("mentor=prediction-variance",),
-    "mentornet-pd": (),
-    "mentornet-auto": (),
     "mentornet-dd": ("updates=0.3,0.7", "history=2", "steps=20"),
     "mentor-bootstrap": ("updates=0.3,0.7", "steps=20", "mixup=0.5"),
-    "gce": (),
-    "sce": (),
-    "elr": (),
-    "co-teaching": (),
-    "mentormix": (),
     "verified": ("others=0.5",),
-    "oracle": (),
 }
+"""Only methods whose defaults would take long, or would leave out much of them."""
+
+METHOD_SETTINGS = {name: SPECIAL_SETTINGS.get(name, ()) for name in METHODS}
 """Every method, with what exercises most of it."""
 
 

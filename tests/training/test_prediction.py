@@ -19,6 +19,6 @@ def test_a_pair_predicts_with_its_first(method: str, tmp_path: Path) -> None:
     summary = train(small(method, epochs=2), tmp_path / "run")
     prepared = prepare(small(method, epochs=2))
     student = load_student(RunFolder(tmp_path / "run"))
-    found = predict(student, prepared.test.pixels).argmax(1)
+    found = predict(student, prepared.test.inputs).argmax(1)
     right = (found == prepared.test.given_label).double().mean().item()
     assert right == pytest.approx(summary["accuracy_last"])

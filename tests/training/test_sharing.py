@@ -136,41 +136,48 @@ def test_the_mentors_learned_are_the_same(both: tuple[Path, Path]) -> None:
     assert names[0]
 
 
-def test_a_method_for_one_process_says_so(tmp_path: Path) -> None:
-    done = torchrun("mentornet", "train", "digits", "--method", "elr", "--out", f"{tmp_path}/run")
-    assert done.returncode != 0
-    assert "elr runs in one process only; start it without torchrun" in done.stderr
-    assert not (tmp_path / "run").exists()
-
-
-OTHER_CONFIG = """
+REFUSED = """
 import os, sys
 from mentornet.cli import main
-sys.exit(main(['train', 'digits', '--seed', os.environ['RANK'], '--epochs', '1',
-               '--out', sys.argv[1]]))
-"""
-OTHER_DATA = """
-import os, sys
 from mentornet.config import TrainConfig
 from mentornet.data import load_data
+from mentornet.errors import MentorNetError
 from mentornet.training import train
+rank, out = os.environ['RANK'], sys.argv[1]
+assert main(['train', 'digits', '--method', 'elr', '--out', out]) == 2
+print('the method was refused', file=sys.stderr)
+assert main(['train', 'digits', '--seed', rank, '--epochs', '1', '--out', out]) == 2
+print('the config was refused', file=sys.stderr)
 splits = load_data('digits')
-splits.train.tensor[7, 0, 3, 3] += int(os.environ['RANK'])
-train(TrainConfig('digits'), sys.argv[1], splits=splits)
+splits.train.tensor[7, 0, 3, 3] += int(rank)
+try:
+    train(TrainConfig('digits'), out, splits=splits)
+except MentorNetError as error:
+    print(f'mentornet: {error}\\nthe data was refused', file=sys.stderr)
+sys.stderr.flush()
+os._exit(0)
 """
 
 
-@pytest.mark.parametrize("text", [OTHER_CONFIG, OTHER_DATA], ids=["config", "data"])
-def test_ranks_with_other_configs_or_data_are_found_out(text: str, tmp_path: Path) -> None:
+def test_what_two_processes_refuse_to_start(tmp_path: Path) -> None:
+    """A method for one process, and processes that have other configs or other data."""
     program = tmp_path / "program.py"
-    program.write_text(text)
+    program.write_text(REFUSED)
     command = [
         sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
-        f"{program}", f"{tmp_path}/run",
+        "--redirects", "3", "--log-dir", f"{tmp_path / 'logs'}", f"{program}", f"{tmp_path}/run",
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode != 0
-    assert "rank 1 has a config or data that differ from rank 0's" in done.stderr
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    logs = sorted((tmp_path / "logs").rglob("stderr.log"))
+    assert len(logs) == 2
+    differ = "mentornet: rank 1 has a config or data that differ from rank 0's"
+    for log in logs:
+        said = [line.partition(";")[0] for line in log.read_text().splitlines() if line]
+        assert said == [
+            "mentornet: elr runs in one process only", "the method was refused",
+            differ, "the config was refused", differ, "the data was refused",
+        ]  # fmt: skip
     assert not (tmp_path / "run").exists()
 
 

@@ -287,6 +287,26 @@ def test_verified_late_they_are_learned_from_as_soon_as_they_were_seen() -> None
     assert [note.split(":")[0] for note in criterion.notes] == ["at 51 %", "at 75 %"]
 
 
+@pytest.mark.parametrize("mentor", ["auto", "pd"])
+def test_verified_late_what_was_seen_before_is_not_forgotten(mentor: str) -> None:
+    """Three in ten labels are wrong, and the estimate of that goes on where it was."""
+    criterion, other = (MentorLoss(mentor, 100, samples=200) for _ in "ab")
+    truth = torch.arange(200) % 4
+    is_correct = torch.arange(200) % 10 > 2
+    given = torch.where(is_correct, truth, (truth + 1) % 4)
+    logits = (6.0 * F.one_hot(truth, 4)).requires_grad_()
+    for _ in range(40):
+        for one in (criterion, other):
+            one(logits, given, index=torch.arange(200))
+    before = criterion.noise_estimate()
+    assert before.rate == pytest.approx(0.3, abs=0.03)
+    criterion.learn_from(torch.arange(50), is_correct[:50])
+    assert criterion.noise_estimate() == before
+    assert torch.equal(criterion.noise.average, other.noise.average)
+    assert torch.equal(criterion.engine.level.value, other.engine.level.value)
+    assert criterion.engine.step == 40
+
+
 def test_from_right_labels_alone_wrong_ones_are_played() -> None:
     """40 % wrong labels, whose logits favour another class; 100 right ones are known."""
     draw = generator(0)

@@ -131,7 +131,7 @@ def test_a_sample_that_is_no_number_leaves_no_trace() -> None:
         whole(broken, labels)
     rest(logits[others], labels[others])
     assert torch.equal(whole.engine.level.value, rest.engine.level.value)
-    assert torch.equal(whole.noise.given.counts, rest.noise.given.counts)
+    assert torch.equal(whole.noise.recent.counts, rest.noise.recent.counts)
     explicit = MentorLoss(make_curriculum("pd"), 10, 0.0, samples=4, explicit=True)
     with pytest.warns(UserWarning, match="their weight is 0"):
         explicit(broken, labels, index=index)

@@ -17,7 +17,7 @@ __all__ = ["Demo"]
 
 @dataclass(frozen=True)
 class Demo:
-    """Train on digits with 40 % label noise: plainly, with MentorNet PD and DD, and with an oracle.
+    """Train on digits with 40 % label noise, without a mentor and with one, and compare.
 
     For example:
 

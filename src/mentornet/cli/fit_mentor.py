@@ -5,17 +5,20 @@ from __future__ import annotations
 import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from rich.console import Console
+from tyro.conf import arg
 
+from mentornet.cli.listing import listed, summary_of
 from mentornet.cli.mentor_folder import RECORD, check_out, write_folder
 from mentornet.cli.progress import bar
-from mentornet.curricula import Curriculum, make_curriculum
+from mentornet.curricula import CURRICULA, Curriculum, make_curriculum
 from mentornet.errors import MentorNetError
 from mentornet.files import as_json
 from mentornet.mentors import (
+    ARCHITECTURES,
     FEATURES,
     FitConfig,
     FitRecord,
@@ -33,6 +36,17 @@ from mentornet.version import __version__
 
 __all__ = ["FitMentor"]
 
+_CURRICULUM = listed(
+    "What the mentor is taught:",
+    {name: summary_of(kind) for name, kind in CURRICULA.items()},
+    "v* is the weight of a sample, and ℓ its loss.",
+)
+_ARCH = listed(
+    "The network of the mentor:",
+    {name: summary_of(kind) for name, kind in ARCHITECTURES.items()},
+    "All of them give a sample a weight in [0, 1].",
+)
+
 
 @dataclass(frozen=True)
 class FitMentor:
@@ -47,14 +61,12 @@ class FitMentor:
     Then, in Python: Mentor.from_pretrained("mentors/linear")
     """
 
-    curriculum: str
-    """Which curriculum; a misspelt name lists all of them."""
+    curriculum: Annotated[str, arg(help=_CURRICULUM)]
 
     out: Path
     """Folder for config.json, model.safetensors, the card and the error curve (record.json)."""
 
-    arch: str = "bilstm"
-    """Which network: bilstm (the paper's), batch-lstm, cnn, mlp or logistic."""
+    arch: Annotated[str, arg(help=_ARCH)] = "bilstm"
 
     set: tuple[str, ...] = ()
     """The curriculum's hyper-parameters, as key=value."""

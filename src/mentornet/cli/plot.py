@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import tyro
 from rich.console import Console
 from torch import Tensor
 
-from mentornet.curricula import make_curriculum
+from mentornet.curricula import CURRICULA, make_curriculum
 from mentornet.errors import MentorNetError
 from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import load_mentor
 from mentornet.methods.settings import parse_numbers
 
 __all__ = ["Plot"]
+
+_NAME = (
+    f"Name of the curriculum ({', '.join(CURRICULA)}), or name or folder of the mentor; "
+    "`mentornet mentors` lists those that ship."
+)
 
 
 @dataclass(frozen=True)
@@ -34,8 +39,7 @@ class Plot:
     subject: tyro.conf.Positional[Literal["curriculum", "mentor"]]
     """What to draw: the formula of a curriculum, or a mentor."""
 
-    name: tyro.conf.Positional[str]
-    """Name of the curriculum, or name or folder of the mentor."""
+    name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(help=_NAME)]
 
     out: Path = Path("pictures")
     """Folder for NAME.png and NAME.svg, or mentor-NAME.*."""

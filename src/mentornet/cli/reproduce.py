@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import tyro
 from rich.console import Console
 
+from mentornet.cli.listing import listed
 from mentornet.cli.reproduce_cells import Engine, list_cells, reproduce_cells, show_plan
 from mentornet.config import Precision
 from mentornet.errors import MentorNetError
@@ -18,15 +19,17 @@ from mentornet.names import pick
 
 __all__ = ["Reproduce"]
 
+_WHAT = listed(
+    f"The table to make ({', '.join(TABLES)}), or the figure:", FIGURES,
+    "Appendix and table numbers are those of the paper.",
+)  # fmt: skip
+
 Written = list[Path]  # `list` is an option below
 
 
 @dataclass(frozen=True)
 class Reproduce:
     """Run a table or figure of the paper, and show our numbers beside the paper's.
-
-    Tables: table1 to table6.
-    Figures: fig-objectives fig-errors fig-curricula fig-architectures fig-training.
 
     Every result is stored in OUT as one JSON file, with the conditions under which it was made.
     After an interruption the same command continues, and makes only what is missing.
@@ -40,8 +43,7 @@ class Reproduce:
       mentornet reproduce table2 --scale paper --engine ray --address auto
     """
 
-    what: tyro.conf.Positional[str]
-    """The table or figure to make."""
+    what: Annotated[tyro.conf.Positional[str], tyro.conf.arg(help=_WHAT)]
 
     scale: Scale = "small"
     """paper: the settings of App. E, for GPUs; small: the same methods, for two CPU cores."""

@@ -93,9 +93,8 @@ def _curricula(table: Table, out: Path, student: str, engine: Engine) -> list[Pa
     reproduce_cells(table, out, None, engine)
     mentors = []
     for percent in _UPDATES:
-        folder = _closest(table, out, percent)
+        folder, at = _closest(table, out, percent)
         mentor = load_mentor(f"{folder}")
-        at = int(folder.name.rpartition("-")[2])
         mentors.append((f"learned at {at} %", at, mentor.config.history, mentor))
     title = f"Curricula learned with {student} on CIFAR-10, 40 % of the labels redrawn"
     return save(draw_surfaces(mentors, title), out / "curricula")
@@ -111,12 +110,13 @@ def _check_kept(table: Table, out: Path) -> None:
         )
 
 
-def _closest(table: Table, out: Path, percent: int) -> Path:
-    """The mentor that was learned nearest to that progress."""
-    folder = RunFolder(Results(out).working(table.cells[0].run) / "run").mentors
-    found = sorted(folder.iterdir()) if folder.is_dir() else []
+def _closest(table: Table, out: Path, percent: int) -> tuple[Path, int]:
+    """The mentor that was learned nearest to that progress, and when that was."""
+    folder = RunFolder(Results(out).working(table.cells[0].run) / "run")
+    found = folder.learned_mentors()
     if not found:
         raise MentorNetError(
-            f"{folder} holds no mentor: none that was learned in this run beat the predefined one"
+            f"{folder.mentors} holds no mentor: none that was learned in this run beat the "
+            "predefined one"
         )
-    return min(found, key=lambda path: abs(int(path.name.rpartition("-")[2]) - percent))
+    return min(found, key=lambda learned: abs(learned[1] - percent))

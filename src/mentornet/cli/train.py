@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any, get_type_hints
 
 import tyro
 
+from mentornet.cli.train_options import Data, LabelsOptions, MethodOptions, StudentOptions
 from mentornet.cli.watch import RunWatch, console
-from mentornet.config import (
-    FilesConfig,
-    LabelsConfig,
-    MachineConfig,
-    MethodConfig,
-    OptimiserConfig,
-    StudentConfig,
-    TrainConfig,
-    read_config,
-)
-from mentornet.data import DATASETS
+from mentornet.config import FilesConfig, MachineConfig, OptimiserConfig, TrainConfig, read_config
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 
 __all__ = ["Train", "one_spelling"]
 
 _VERDICTS = {"--verdicts": True, "--decisions": True, "--clean": False}  # whether it takes several
-
-_DATA = (
-    f"{', '.join(DATASETS)}, a folder of images (train/<class>/…) or of shards, or a CSV or "
-    "Parquet file (path, label, …)."
-)
 
 
 @dataclass(frozen=True)
@@ -48,7 +34,7 @@ class Train:
       mentornet train --config runs/digits/config.toml --seed 1 --out runs/again
     """
 
-    data: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="DATA", help=_DATA)]
+    data: Data
 
     out: Path
     """The run's folder: config, metrics, records, checkpoints, summary and curves."""
@@ -57,21 +43,22 @@ class Train:
     """Go on with the run in --out, from its last checkpoint."""
 
     config: Path | None = None
-    """Settings from a TOML file, such as the config.toml of a run; options go before it."""
+    """Settings from a TOML file, such as the config.toml of a run. Options on the command line
+    override the file."""
 
     seed: int = 0
     """Fixes everything that is drawn."""
 
-    labels: LabelsConfig = field(default_factory=LabelsConfig)
-    method: MethodConfig = field(default_factory=MethodConfig)
-    student: StudentConfig = field(default_factory=StudentConfig)
+    labels: LabelsOptions = field(default_factory=LabelsOptions)
+    method: MethodOptions = field(default_factory=MethodOptions)
+    student: StudentOptions = field(default_factory=StudentOptions)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     files: FilesConfig = field(default_factory=FilesConfig)
     machine: MachineConfig = field(default_factory=MachineConfig)
 
     @classmethod
     def defaults(cls, arguments: list[str]) -> Train | None:
-        """What the options on the command line go before: a config file, or the run to resume."""
+        """What the options on the command line override: a config file, or the run to resume."""
         resumed = _option(arguments, "--out") if "--resume" in arguments else None
         named = _option(arguments, "--config")
         if named is not None:
@@ -83,12 +70,11 @@ class Train:
         else:
             return None
         stored = read_config(path)
-        groups = {part.name: getattr(stored, part.name) for part in fields(stored)}
-        return cls(out=tyro.MISSING, **groups)
+        return cls(out=tyro.MISSING, **_groups(stored, cls))
 
     def settings(self) -> TrainConfig:
         """These options as a config."""
-        return TrainConfig(**{part.name: getattr(self, part.name) for part in fields(TrainConfig)})
+        return TrainConfig(**_groups(self, TrainConfig))
 
     def run(self) -> None:
         """Train, draw the curves, and say what came of it."""
@@ -108,6 +94,16 @@ class Train:
                 watch.table(summary)
                 console().print(f"wrote {self.out}")
             processes.leave()
+
+
+def _groups(settings: Train | TrainConfig, wanted: type[Train | TrainConfig]) -> dict[str, Any]:
+    """The settings of a run, each group in the class that `wanted` has for it."""
+    kinds = get_type_hints(wanted)
+    groups = {part.name: getattr(settings, part.name) for part in fields(TrainConfig)}
+    return {
+        name: kinds[name](**vars(group)) if is_dataclass(group) else group
+        for name, group in groups.items()
+    }
 
 
 def one_spelling(arguments: list[str]) -> list[str]:

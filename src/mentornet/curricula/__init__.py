@@ -1,4 +1,4 @@
-"""Predefined curricula: v*(z), its G, and the robust loss it implies."""
+"""Predefined curricula: the weight v*(z), its penalty G, and the robust loss that it implies."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ CURRICULA: dict[str, type[Curriculum]] = {
 
 
 def make_curriculum(name: str, **settings: float | bool) -> Curriculum:
-    """The curriculum called `name`, with `settings` in place of its defaults.
+    """Return the curriculum called `name`, with `settings` in place of its defaults.
 
     >>> make_curriculum("linear", lambda2=2.0)
     Linear(lambda1=1.0, lambda2=2.0, relative=False)
@@ -70,7 +70,7 @@ def make_curriculum(name: str, **settings: float | bool) -> Curriculum:
 
 
 def _check_type(key: str, value: object, default: float | bool) -> None:
-    """A setting is of its default's kind: true or false, a whole number, or any number."""
+    """Raise if the value is not of its default's type: boolean, whole number or number."""
     if isinstance(default, bool):
         fits, expected = isinstance(value, bool), "true or false"
     elif isinstance(default, int):

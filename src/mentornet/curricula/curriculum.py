@@ -1,4 +1,4 @@
-"""What every curriculum is: a rule v* for the weight of a sample."""
+"""The base class of all curricula: a rule v* for the weight of a sample."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Direction = Literal["decreasing", "increasing"]
 
 @dataclass(frozen=True)
 class Curriculum(ABC):
-    """A predefined curriculum: its settings as fields, its mathematics as pure methods.
+    """A predefined curriculum: its settings are fields, and its formulas are pure methods.
 
-    A subclass states v* in `weight`, G in `penalty` where the paper gives one, and
-    ρ in `implied_loss` where it has a closed form.
+    A subclass implements v* in `weight`, G in `penalty` if the paper gives one, and ρ in
+    `_implied_loss` if there is a closed form.
 
     Attributes:
-        name: what it is called on the command line and in tables.
-        direction: how v* moves as the loss grows with all else fixed, None if
-            neither. Prop. 1 needs a decreasing one.
-        min_history: the least T it can be computed from.
+        name: its name on the command line and in tables.
+        direction: whether v* decreases or increases with the loss, all else fixed; None if it
+            does neither. Prop. 1 needs a decreasing v*.
+        min_history: the smallest history T that it can be computed from.
     """
 
     name: ClassVar[str]
@@ -38,25 +38,25 @@ class Curriculum(ABC):
 
     @torch.no_grad()
     def __call__(self, features: MentorFeatures) -> Tensor:
-        """v* of every sample `(B,)`, in [0, 1], without gradient, after a look at the values."""
+        """Check the features, and return the weights v*, `(B,)`, in [0, 1], without gradient."""
         return self.weight(self._checked(features))
 
     @abstractmethod
     def weight(self, features: MentorFeatures) -> Tensor:
-        """v*(z) `(B,)` of the dtype of the loss: 1 learn it, 0 leave it out."""
+        """Return v*(z), `(B,)`, in the dtype of the loss: 1 learns a sample, 0 leaves it out."""
 
     def penalty(self, weight: Tensor, features: MentorFeatures) -> Tensor:  # noqa: ARG002
-        """G(v; λ), each sample's term of the sum, `(B,)`; v* minimises v·ℓ + G(v; λ)."""
+        """Return each sample's term of G(v; λ), `(B,)`; v* minimises v·ℓ + G(v; λ)."""
         raise MentorNetError(
             f"{self.name} has no known G; fit it to its weights instead (implicit)"
         )
 
     def implied_loss(self, features: MentorFeatures) -> Tensor:
-        """ρ(ℓ) = ∫₀^ℓ v*(x) dx `(B,)`, all but the current loss held fixed (Eq. 10, Prop. 1)."""
+        """Return ρ(ℓ) = ∫₀^ℓ v*(x) dx, `(B,)`, all but the current loss fixed (Eq. 10, Prop. 1)."""
         return self._implied_loss(self._checked(features))
 
     def _implied_loss(self, features: MentorFeatures) -> Tensor:
-        """By numerical integration; a subclass states the closed form where there is one."""
+        """Return ρ by numerical integration; a subclass replaces it by a closed form."""
         return implied_loss(self.weight, features)
 
     def _checked(self, features: MentorFeatures) -> MentorFeatures:
@@ -79,14 +79,14 @@ class Curriculum(ABC):
 
 
 def check_not_negative(**settings: float) -> None:
-    """Raise for the first of `settings` that is below 0 or not finite."""
+    """Raise if one of the settings is below 0 or not finite."""
     for name, value in settings.items():
         if not 0 <= value < float("inf"):
             raise MentorNetError(f"{name} must be ≥ 0 and finite, got {value:g}")
 
 
 def check_positive(**settings: float) -> None:
-    """Raise for the first of `settings` that is not above 0 and finite."""
+    """Raise if one of the settings is not above 0 and finite."""
     check_not_negative(**settings)
     for name, value in settings.items():
         if value == 0:

@@ -1,4 +1,4 @@
-"""Focal weighting: more for what is not yet learned (Lin et al. 2017; Eq. 8)."""
+"""Focal weighting: samples that are not yet learned count more (Lin et al. 2017; Eq. 8)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Focal(Curriculum):
     """v* = (1 − e^(−ℓ))^γ (Eq. 8), where e^(−ℓ) is the predicted probability of the given label.
 
     Args:
-        gamma: γ ≥ 0, how much the easy samples fade; 0 weighs all alike.
+        gamma: γ ≥ 0; the larger, the less easy samples count. With 0 all weights are 1.
 
     >>> z = MentorFeatures.from_loss(torch.tensor([0.0, 0.6931, 4.0]))
     >>> Focal(gamma=1.0)(z)

@@ -1,4 +1,4 @@
-"""Hard negative mining: the hard samples only (Felzenszwalb et al. 2010; App. D)."""
+"""Hard negative mining: only hard samples count (Felzenszwalb et al. 2010; App. D)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["HardNegativeMining"]
 
 @dataclass(frozen=True)
 class HardNegativeMining(Curriculum):
-    """v* = 1(ℓ ≥ λ), self-paced learning turned round; ρ(ℓ) = max(ℓ − λ, 0).
+    """v* = 1(ℓ ≥ λ), the opposite of self-paced learning; ρ(ℓ) = max(ℓ − λ, 0).
 
     Args:
-        lambda1: λ ≥ 0, counted from ℓ_pt if `relative`, else from 0.
-        relative: whether λ follows the student's loss percentile ℓ_pt.
+        lambda1: λ ≥ 0, the threshold of the loss.
+        relative: whether λ is added to the student's loss level ℓ_pt.
 
     >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 1.0, 3.0]), loss_level=1.0)
     >>> HardNegativeMining()(z)

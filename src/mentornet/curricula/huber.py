@@ -24,7 +24,7 @@ class Huber(Curriculum):
     (App. C prints the first case of ρ(ℓ²) as ℓ ≤ λ²; it holds for ℓ ≤ λ.)
 
     Args:
-        lambda1: λ > 0, the residual from which the loss grows linearly only.
+        lambda1: λ > 0, the residual beyond which the loss grows only linearly.
 
     >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 1.0, 4.0]))
     >>> Huber()(z)

@@ -1,4 +1,4 @@
-"""ρ(ℓ) = ∫₀^ℓ v(x) dx: the robust loss a student minimises under a weighting."""
+"""ρ(ℓ) = ∫₀^ℓ v(x) dx: the robust loss that a student minimises under the weights v."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__ = ["implied_loss"]
 def implied_loss(
     weigh: Callable[[MentorFeatures], Tensor], features: MentorFeatures, *, points: int = 1000
 ) -> Tensor:
-    """The objective that a weighting implies (Eq. 10 and Prop. 1), by the midpoint rule.
+    """Return the loss that the weights v imply (Eq. 10 and Prop. 1), by the midpoint rule.
 
     ρ(ℓ) = ∫₀^ℓ v(x) dx ≈ (ℓ/n) Σₖ v((k + ½) ℓ/n)
 
-    Here x takes the place of the current loss, and the difference moves with it; ℓ_pt,
-    the label, the epoch and the earlier steps stay as they are.
+    Here x replaces the current loss, and the difference changes with it; ℓ_pt, the label, the
+    progress and the earlier steps of the history stay fixed.
 
     Args:
-        weigh: v, a curriculum's `weight` or a mentor.
-        features: z, whose current loss is ℓ, the upper limit.
-        points: n. A step in v is located to within ℓ/n.
+        weigh: the function v: the `weight` of a curriculum, or a mentor.
+        features: z, whose current loss is the upper limit ℓ.
+        points: n ≥ 1, the number of points. A jump of v is located to within ℓ/n.
 
     Returns:
         ρ of every sample, `(B,)`, in the dtype of the loss.

@@ -20,19 +20,18 @@ class Linear(Curriculum):
     """v* = clip(1 − (ℓ − λ₁)/λ₂, 0, 1), and 1(ℓ ≤ λ₁) when λ₂ = 0 (Eq. 7).
 
     It minimises f(v) = v·ℓ + G(v) (Eq. 6) for G(v; λ) = ½ λ₂ v² − (λ₁ + λ₂) v (Eq. 5).
-    The objective it implies is F_λ of Remark 1 (Eq. 11), with θ = (λ₁ + λ₂)/λ₂:
+    The loss that it implies is F_λ of Remark 1 (Eq. 11), with θ = (λ₁ + λ₂)/λ₂:
 
         ρ(ℓ) = ℓ                                 for ℓ ≤ λ₁
              = θ ℓ − ℓ²/(2 λ₂) − (θ − 1)² λ₂/2   in between
              = λ₁ + λ₂/2                         for ℓ ≥ λ₁ + λ₂
 
-    which for θ = 1, that is λ₁ = 0, is the minimax concave penalty.
+    For θ = 1, that is λ₁ = 0, this is the minimax concave penalty.
 
     Args:
-        lambda1: λ₁ ≥ 0, up to where a sample counts in full; counted from ℓ_pt if
-            `relative`, else from 0 as in Eq. 7.
-        lambda2: λ₂ ≥ 0, how far beyond λ₁ the weight takes to reach 0.
-        relative: whether λ₁ follows the student's loss percentile ℓ_pt.
+        lambda1: λ₁ ≥ 0, the loss up to which the weight is 1.
+        lambda2: λ₂ ≥ 0; the weight falls to 0 between λ₁ and λ₁ + λ₂.
+        relative: whether λ₁ is added to the student's loss level ℓ_pt; not so in Eq. 7.
 
     >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 1.5, 3.0]))
     >>> Linear(lambda1=1.0, lambda2=2.0)(z)
@@ -59,8 +58,8 @@ class Linear(Curriculum):
         return 0.5 * self.lambda2 * weight**2 - (lambda1 + self.lambda2) * weight
 
     def _implied_loss(self, features: MentorFeatures) -> Tensor:
-        # ρ is ℓ up to λ₁, then the area of what is left of the ramp's triangle. A relative
-        # λ₁ may lie below 0; the part of the ramp left of ℓ = 0 is then cut off.
+        # ρ is ℓ up to λ₁; beyond it, the area under the ramp is added. A relative λ₁ may lie
+        # below 0; the part of the ramp to the left of ℓ = 0 is then cut off.
         lambda1 = threshold(features, self.lambda1, relative=self.relative)
         full = torch.minimum(features.current_loss, lambda1.clamp(min=0))
         if self.lambda2 == 0:

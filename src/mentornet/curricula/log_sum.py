@@ -20,8 +20,8 @@ class LogSum(Curriculum):
     """v* = λ/(ℓ + ε), so that ρ(ℓ) = λ log(1 + ℓ/ε), the log-sum penalty (Candès et al. 2008).
 
     Args:
-        lambda1: λ > 0, at most ε, for v* to stay in [0, 1].
-        epsilon: ε > 0, the loss at which the weight has halved.
+        lambda1: λ in (0, ε], so that v* stays in [0, 1].
+        epsilon: ε > 0, the loss at which the weight is half of what it is at 0.
 
     >>> z = MentorFeatures.from_loss(torch.tensor([0.0, 1.0, 3.0]))
     >>> LogSum()(z)
@@ -43,7 +43,7 @@ class LogSum(Curriculum):
 
     def weight(self, features: MentorFeatures) -> Tensor:
         weight = self.lambda1 / (features.current_loss + self.epsilon)
-        return weight.clamp(max=1)  # which rounding in bfloat16 may exceed
+        return weight.clamp(max=1)  # rounding in bfloat16 may exceed 1
 
     def _implied_loss(self, features: MentorFeatures) -> Tensor:
         return self.lambda1 * torch.log1p(features.current_loss / self.epsilon)

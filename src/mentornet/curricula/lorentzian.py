@@ -19,12 +19,11 @@ __all__ = ["Lorentzian"]
 class Lorentzian(Curriculum):
     """v* = 2ℓ/(2δ² + ℓ²), so that ρ(ℓ) = log(1 + ½ (ℓ/δ)²) (Black and Anandan 1996).
 
-    It rises up to ℓ = √2 δ, where it is 1/(√2 δ), and falls beyond. The paper takes δ so
-    small that every loss lies beyond, where it is monotone; but then weights exceed 1, which
-    is why δ is bounded here.
+    The weight rises up to ℓ = √2 δ, where it is 1/(√2 δ), and falls beyond. The paper takes δ so
+    small that every loss lies beyond that point. Some weights then exceed 1, so δ is bounded here.
 
     Args:
-        delta: δ ≥ 1/√2, for v* to stay in [0, 1].
+        delta: δ ≥ 1/√2, so that v* stays in [0, 1].
 
     >>> z = MentorFeatures.from_loss(torch.tensor([0.0, 1.0, 4.0]))
     >>> Lorentzian()(z)

@@ -1,4 +1,4 @@
-"""MentorNet PD: the paper's predefined curriculum as it is trained with (§5.1, App. E)."""
+"""MentorNet PD: the predefined curriculum of the paper's experiments (§5.1, App. E)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["MentorNetPD"]
 
 @dataclass(frozen=True)
 class MentorNetPD(Linear):
-    """Eq. 5–7 around the moving percentile: v* = clip(1 − (ℓ − ℓ_pt − λ₁)/λ₂, 0, 1).
+    """v* = clip(1 − (ℓ − ℓ_pt − λ₁)/λ₂, 0, 1): Eq. 5–7 around the loss level ℓ_pt.
 
-    Samples below the 75th percentile of recent losses count in full, those beyond
-    fade out over λ₂. The paper tunes λ₁ and λ₂ and does not print them.
+    Samples with a loss of at most ℓ_pt + λ₁ have weight 1. Beyond that, the weight falls to 0
+    over a range of λ₂. The paper tunes λ₁ and λ₂ and does not print them.
 
     Args:
-        lambda1: λ₁ ≥ 0, how far above ℓ_pt a sample still counts in full.
-        lambda2: λ₂ ≥ 0, how far beyond that the weight takes to reach 0.
-        relative: True; with False it is plain `Linear`.
+        lambda1: λ₁ ≥ 0, how far above ℓ_pt a loss may be for a weight of 1.
+        lambda2: λ₂ ≥ 0, the range of losses over which the weight falls from 1 to 0.
+        relative: whether λ₁ is added to ℓ_pt; if False, this is `Linear`.
 
     >>> import torch
     >>> from mentornet import MentorFeatures

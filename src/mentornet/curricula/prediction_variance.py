@@ -1,4 +1,4 @@
-"""Prediction variance: more for what the student wavers on (Chang et al. 2017; App. D)."""
+"""Prediction variance: unsteady predictions count more (Chang et al. 2017; App. D)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["PredictionVariance"]
 class PredictionVariance(Curriculum):
     """v* = (s + ε)/(s_max + ε), s = √(σ² + σ⁴/(T − 1)), σ² = var_t e^(−ℓ_t).
 
-    e^(−ℓ_t) is the probability of the given label t steps ago; s is Chang et al.'s
-    standard deviation with its confidence term. They divide by the batch's mean; we
-    divide by s_max = √(¼ + 1/(16 (T − 1))), the most that T probabilities can have, so
-    that v* is a function of the sample alone and lies in [0, 1].
+    e^(−ℓ_t) is the probability of the given label t steps ago; s is the standard deviation of
+    Chang et al. with its confidence term. They divide by the batch's mean of s. We divide by
+    s_max = √(¼ + 1/(16 (T − 1))), the largest s of T probabilities, so that v* depends only on
+    the sample and lies in [0, 1].
 
     Args:
-        epsilon: ε ≥ 0, what a sample of no variance still counts.
+        epsilon: ε ≥ 0; with ε > 0 a sample of variance 0 still has a weight above 0.
 
     >>> z = MentorFeatures.from_loss(torch.tensor([[0.1, 0.1, 0.1], [0.1, 3.0, 0.1]]))
     >>> PredictionVariance()(z)

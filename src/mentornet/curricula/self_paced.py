@@ -1,4 +1,4 @@
-"""Self-paced learning: the easy samples only (Kumar et al. 2010; Eq. 2)."""
+"""Self-paced learning: only easy samples count (Kumar et al. 2010; Eq. 2)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class SelfPaced(Curriculum):
     It implies the truncated loss ρ(ℓ) = min(ℓ, λ).
 
     Args:
-        lambda1: λ ≥ 0, counted from ℓ_pt if `relative`, else from 0 as in Eq. 2.
-        relative: whether λ follows the student's loss percentile ℓ_pt.
+        lambda1: λ ≥ 0, the threshold of the loss.
+        relative: whether λ is added to the student's loss level ℓ_pt; not so in Eq. 2.
 
     >>> z = MentorFeatures.from_loss(torch.tensor([0.5, 1.0, 3.0]), loss_level=1.0)
     >>> SelfPaced()(z)

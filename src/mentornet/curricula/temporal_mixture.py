@@ -19,15 +19,15 @@ __all__ = ["TemporalMixture"]
 
 @dataclass(frozen=True)
 class TemporalMixture(Curriculum):
-    """Self-paced while the epoch percentage is below `switch`, hard negative mining from it on.
+    """v* is self-paced until `switch` percent of training, and hard negative mining after that.
 
     Args:
-        switch: the first epoch percentage of hard negative mining; the paper's is 50.
+        switch: the progress in percent at which hard negative mining begins; the paper's is 50.
         lambda1: λ ≥ 0 of both.
-        relative: whether λ follows the student's loss percentile ℓ_pt.
+        relative: whether λ is added to the loss level ℓ_pt.
 
-    >>> loss, epoch = torch.tensor([0.5, 0.5, 3.0]), torch.tensor([0, 99, 99])
-    >>> TemporalMixture()(MentorFeatures.from_loss(loss, loss_level=1.0, progress=epoch))
+    >>> loss, progress = torch.tensor([0.5, 0.5, 3.0]), torch.tensor([0, 99, 99])
+    >>> TemporalMixture()(MentorFeatures.from_loss(loss, loss_level=1.0, progress=progress))
     tensor([1., 0., 1.])
     """
 

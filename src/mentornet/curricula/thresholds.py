@@ -1,4 +1,4 @@
-"""The loss a threshold λ is held against: as it is, or counted from ℓ_pt."""
+"""The threshold λ of a curriculum: a fixed loss, or a distance from the loss level ℓ_pt."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ __all__ = ["excess", "threshold"]
 
 
 def threshold(features: MentorFeatures, lambda1: float, *, relative: bool) -> Tensor:
-    """λ of every sample, `(B,)`: `lambda1`, plus ℓ_pt if `relative`.
+    """Return the threshold λ of every sample, `(B,)`: `lambda1`, plus ℓ_pt if `relative`.
 
-    A relative λ follows the student: as its losses fall, so does the bar. That is
-    the paper's reading of λ in its Fig. 4, and the "age" of self-paced learning.
+    A relative threshold falls as the student's losses fall. That is how the paper reads λ in its
+    Fig. 4, and what self-paced learning calls "age".
     """
     loss = features.current_loss
     return features.loss_level + lambda1 if relative else torch.full_like(loss, lambda1)
 
 
 def excess(features: MentorFeatures, lambda1: float, *, relative: bool) -> Tensor:
-    """ℓ − λ of every sample, `(B,)`, with no rounding of ℓ_pt in between."""
+    """Return ℓ − λ of every sample, `(B,)`, without rounding ℓ_pt in between."""
     measured = features.current_difference if relative else features.current_loss
     return measured - lambda1

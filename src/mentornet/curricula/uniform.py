@@ -1,4 +1,4 @@
-"""No curriculum: every sample counts in full."""
+"""No curriculum: every sample has weight 1."""
 
 from __future__ import annotations
 

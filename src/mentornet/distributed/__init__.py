@@ -1,8 +1,8 @@
-"""The processes of one training, on one machine or many: who we are, and what the others saw.
+"""The processes of one training, on one machine or several, and what they exchange.
 
-Every rank computes its own part of a batch, and then they tell each other a few numbers a sample.
-What follows from those, percentiles, weights, histories, mentors, every rank works out for the
-whole batch, and so comes to the same result as one process would.
+Every process computes its own part of a batch. Then the processes exchange a few numbers per
+sample. From these each of them computes loss levels, weights, histories and mentors for the whole
+batch, so the result is the same as that of a single process.
 """
 
 from mentornet.distributed.even_batches import EvenBatches

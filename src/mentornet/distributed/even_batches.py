@@ -1,4 +1,4 @@
-"""Batches that must be of one size on all processes, and whether they are."""
+"""Exchange values between processes whose batches must be of equal size."""
 
 from __future__ import annotations
 
@@ -12,34 +12,33 @@ from mentornet.errors import MentorNetError
 
 __all__ = ["EvenBatches"]
 
-_LOOK_EVERY = 64  # steps between two looks, where looking waits for the device
+_LOOK_EVERY = 64  # steps between two checks, where reading values would synchronise
 
 
 class EvenBatches:
-    """Gathers what processes of equally large batches have to tell, in an exchange of fixed size.
+    """Gathers values of batches that are equally large in all processes.
 
-    An exchange in which the processes bring tensors of different sizes hangs or yields nonsense.
-    So the sizes are compared once, before the first; after that every exchange has room for a
-    batch of that size, and a batch's size goes along as one more number. Where looking at numbers
-    costs nothing, uneven batches raise at once on every process; on an accelerator nobody waits for
-    it, and they raise at most 64 steps later.
-
-    There a batch larger than all before it is taken to be so on all processes.
+    An exchange of tensors of different sizes hangs or returns wrong values. So the processes
+    compare their batch sizes once, before the first exchange. All later exchanges have that size,
+    and each sends the size of its batch along. On the CPU, unequal batches raise an error at once
+    in every process. On an accelerator, where checking every step would cost time, they raise an
+    error at most 64 steps later; until then, a batch that is larger than all before it is assumed
+    to be so in all processes.
     """
 
     def __init__(self) -> None:
         self.room = self._calls = 0
-        self._sizes: Tensor | None = None  # those of the first uneven exchange
+        self._sizes: Tensor | None = None  # the sizes in the first uneven exchange
 
     def gather(
         self, processes: Processes, columns: Sequence[Tensor], *, look: bool
     ) -> list[Tensor]:
-        """Each column `(B,)` of all processes one after the other.
+        """Return each column `(B,)` of all processes, one after the other.
 
         Args:
-            processes: that take part.
-            columns: what this rank has to tell, all of one length and on one device.
-            look: whether looking at numbers costs nothing.
+            processes: the processes that take part.
+            columns: the values of this process, all of one length and on one device.
+            look: whether values can be read without synchronising with a device.
         """
         mine, device = len(columns[0]), columns[0].device
         if self.room == 0:
@@ -52,7 +51,7 @@ class EvenBatches:
         size[0] = mine
         *told, sizes = processes.gather([*sent, size])
         self._note(sizes[:: self.room], look)
-        if mine > self.room:  # on all processes, as nothing was raised
+        if mine > self.room:  # in all processes, as nothing was raised
             self.room = mine
             return processes.gather(columns)
         return [column.view(processes.world, self.room)[:, :mine].flatten() for column in told]
@@ -69,7 +68,7 @@ class EvenBatches:
 
 
 def _fitted(column: Tensor, room: int) -> Tensor:
-    """The column cut or filled up to that length."""
+    """Return the column, cut or padded with zeros to that length."""
     if len(column) == room:
         return column
     return torch.cat([column[:room], column.new_zeros(max(0, room - len(column)))])
@@ -78,6 +77,6 @@ def _fitted(column: Tensor, room: int) -> Tensor:
 def _check(sizes: Tensor) -> None:
     if (sizes != sizes[0]).any():
         raise MentorNetError(
-            f"the processes have batches of {sizes.long().tolist()} samples, and they must be of "
-            "one size: use a DistributedSampler, which pads, and drop_last where batches are cut"
+            f"the processes have batches of {sizes.long().tolist()} samples, but they must be of "
+            "equal size: use a DistributedSampler, which pads, or drop_last=True in the loader"
         )

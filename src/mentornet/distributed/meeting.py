@@ -1,4 +1,4 @@
-"""How the processes that `torchrun` has started find each other, at every start anew."""
+"""How the processes that `torchrun` starts find each other, also after a restart."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from mentornet.errors import MentorNetError
 __all__ = ["agent_store", "job", "meet", "patience", "world_size"]
 
 _PATIENCE = "MENTORNET_PATIENCE"
-_LOOK_EVERY = 0.05  # seconds
+_LOOK_EVERY = 0.05  # seconds between two looks into the store
 
 
 def world_size() -> int:
-    """How many processes `torchrun` has started for this training; 1 without it."""
+    """Return how many processes `torchrun` has started for this training; 1 without it."""
     return int(os.environ.get("WORLD_SIZE", "1")) if "LOCAL_WORLD_SIZE" in os.environ else 1
 
 
 def job() -> str | None:
-    """What `torchrun` calls this job through all its restarts; None without it."""
+    """Return the id of this `torchrun` job, the same in all its restarts; None without it."""
     return os.environ.get("TORCHELASTIC_RUN_ID") if world_size() > 1 else None
 
 
 def patience() -> float:
-    """After how many seconds of silence a process is taken for lost: MENTORNET_PATIENCE, or 30."""
+    """Return after how many silent seconds a process is lost: MENTORNET_PATIENCE, by default 30."""
     given = os.environ.get(_PATIENCE, "30")
     try:
         seconds = float(given)
@@ -41,7 +41,7 @@ def patience() -> float:
 
 
 def agent_store() -> Any:
-    """A connection of our own to where the processes leave word for each other.
+    """Return a new connection to the store that all processes share.
 
     The agent of `torchrun` keeps that store through all restarts.
     """
@@ -55,21 +55,21 @@ def agent_store() -> Any:
     except RuntimeError:
         raise MentorNetError(
             f"rank {os.environ['RANK']} cannot reach {address}:{port}, where the processes meet; "
-            "is there a firewall, or has torchrun ended there?"
+            "does a firewall block it, or has torchrun ended there?"
         ) from None
 
 
 def meet(store: Any, rank: int, world: int) -> str:
-    """Come together with the processes of this very start, and return the name it goes by.
+    """Wait for all processes of this start, and return a name for it that no other start has.
 
-    In the store there is word of processes that are dead by now. So each process leaves a word
-    that nobody has used before, and rank 0 answers it with the name. (Agents on several machines
-    count restarts each for itself, so their counts are no such name.)
+    The store still has entries of processes that have ended. So each process writes a token that
+    was never used before, and rank 0 answers it with the name. (The agents' numbers of restarts
+    cannot serve as a name: on several machines each agent counts by itself.)
 
     Args:
-        store: which all of them see.
-        rank: ours.
-        world: how many are to come.
+        store: the store that all processes share.
+        rank: the rank of this process.
+        world: the number of processes.
     """
     mine = secrets.token_hex(8)
     if rank == 0:
@@ -81,7 +81,7 @@ def meet(store: Any, rank: int, world: int) -> str:
         store.wait([answer], timedelta(seconds=2 * patience()))
     except RuntimeError:
         raise MentorNetError(
-            f"rank {rank} has waited {2 * patience():g} seconds for rank 0, which did not come"
+            f"rank {rank} has waited {2 * patience():g} seconds for rank 0, which did not answer"
         ) from None
     name = str(store.get(answer).decode())
     store.set(f"mentornet/{name}/{rank}", "here")
@@ -89,17 +89,17 @@ def meet(store: Any, rank: int, world: int) -> str:
 
 
 def _welcome(store: Any, name: str, world: int) -> None:
-    """Answer whoever calls until all have heard it."""
+    """Answer the tokens of all other processes with the name, until all have confirmed it."""
     missing, deadline = list(range(1, world)), time.monotonic() + 2 * patience()
     while missing:
         for other in missing:
             hello = f"mentornet/hello/{other}"
-            if store.check([hello]):  # perhaps of one that is dead; then it calls once more
+            if store.check([hello]):  # if its writer has ended, a new token will come
                 store.set(f"mentornet/answer/{store.get(hello).decode()}", name)
         missing = [other for other in missing if not store.check([f"mentornet/{name}/{other}"])]
         if missing and time.monotonic() > deadline:
             raise MentorNetError(
                 f"rank 0 has waited {2 * patience():g} seconds for rank {missing[0]}, which did "
-                "not come"
+                "not answer"
             )
         time.sleep(_LOOK_EVERY)

@@ -1,4 +1,4 @@
-"""One of several processes, and what it tells the others."""
+"""One of several processes, and its exchanges with the others."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from mentornet.errors import MentorNetError
 
 __all__ = ["Processes"]
 
-_AT_MOST = timedelta(hours=2)  # for others that give signs of life; see `watch`
+_AT_MOST = timedelta(hours=2)  # to wait for processes that still give signs of life; see `watch`
 _start: list[str] = []  # the name of this start, once the processes have met
-_watched: list[bool] = []  # whether somebody watches the others already
+_watched: list[bool] = []  # not empty while a `Watch` is running
 
 
 @dataclass(frozen=True)
 class Processes:
-    """Which of how many processes this is; by default the only one.
+    """The number of processes, and which of them this is; by default it is the only one.
 
     Args:
-        rank: from 0.
-        world: how many.
+        rank: the number of this process, from 0.
+        world: how many processes there are.
     """
 
     rank: int = 0
@@ -39,7 +39,7 @@ class Processes:
 
     @classmethod
     def join(cls) -> Processes:
-        """Meet the other processes that `torchrun` has started; alone, where it has not."""
+        """Connect to the other processes that `torchrun` has started, if it has."""
         if world_size() == 1:
             return cls()
         if not dist.is_initialized():
@@ -54,13 +54,13 @@ class Processes:
 
     @classmethod
     def here(cls) -> Processes:
-        """What torch's process group says, where there is one."""
+        """Return the processes of torch's process group, or a single one if there is none."""
         if dist.is_available() and dist.is_initialized():
             return cls(dist.get_rank(), dist.get_world_size())
         return cls()
 
     def watched(self) -> AbstractContextManager[None]:
-        """Inside, no process outlives the others for long; see `watch`."""
+        """Return a context in which a process ends soon after another one is lost; see `watch`."""
         if self.alone or not _start or _watched:
             return nullcontext()
         return self._watch()
@@ -76,16 +76,16 @@ class Processes:
 
     @property
     def alone(self) -> bool:
-        """Whether there is nobody to talk to."""
+        """Whether this is the only process."""
         return self.world == 1
 
     @property
     def first(self) -> bool:
-        """Whether we are the one that writes and speaks."""
+        """Whether this is the process that writes files and prints."""
         return self.rank == 0
 
     def share(self, count: int) -> slice:
-        """Which samples of a whole batch of `count` are ours: parts of equal size (±1), in order.
+        """Return our part of a whole batch of `count` samples: parts of equal size (±1), in order.
 
         >>> [Processes(rank, 3).share(8) for rank in range(3)]
         [slice(0, 3, None), slice(3, 6, None), slice(6, 8, None)]
@@ -99,12 +99,11 @@ class Processes:
         return [small + (place < more) for place in range(self.world)]
 
     def place(self, mine: int, count: int | None = None) -> tuple[slice, int]:
-        """Where our `mine` samples are in the whole batch, and its size.
+        """Return the place of our samples in the whole batch, and the size of that batch.
 
         Args:
-            mine: how many we have.
-            count: the size of the whole batch, shared out by `share`; None if all processes have as
-                many as we do.
+            mine: the number of samples of this process.
+            count: the size of the whole batch, split by `share`; None if all processes have `mine`.
         """
         if count is None:
             return slice(self.rank * mine, (self.rank + 1) * mine), self.world * mine
@@ -112,14 +111,13 @@ class Processes:
 
     @torch.no_grad()
     def gather(self, columns: Sequence[Tensor], count: int | None = None) -> list[Tensor]:
-        """Each column `(B,)` of all processes one after the other, in one exchange.
+        """Return each column `(B,)` of all processes, one after the other, by one exchange.
 
-        A number takes 8 bytes. Numbers come through exactly, whole ones below 2⁵³.
+        Each value is sent as float64, so whole numbers are exact up to 2⁵³.
 
         Args:
-            columns: what this rank has to tell, all of one length and on one device.
-            count: the size of the whole batch, shared out by `share`; None if all processes have as
-                many as we do.
+            columns: the values of this process, all of one length and on one device.
+            count: the size of the whole batch, split by `share`; None if all parts are of one size.
         """
         if self.alone:
             return [column.detach() for column in columns]
@@ -136,20 +134,20 @@ class Processes:
 
     @torch.no_grad()
     def total(self, numbers: Tensor) -> Tensor:
-        """The sum over all processes, in place."""
+        """Replace the numbers by their sums over all processes, and return them."""
         if not self.alone:
             dist.all_reduce(numbers)
         return numbers
 
     @torch.no_grad()
     def follow(self, *tensors: Tensor) -> None:
-        """Put into each tensor what rank 0 has there."""
+        """Replace each tensor by that of rank 0, in place."""
         if not self.alone:
             for tensor in tensors:
                 dist.broadcast(tensor, 0)
 
     def agree(self, decision: bool, device: torch.device | str = "cpu") -> bool:
-        """What rank 0 has decided."""
+        """Return the decision of rank 0."""
         if self.alone:
             return decision
         told = torch.tensor([int(decision)], device=device)
@@ -157,10 +155,10 @@ class Processes:
         return bool(told.item())
 
     def leave(self) -> None:
-        """End the process in good order, when all are done; alone, do nothing.
+        """Wait for all processes and end this one without an error; a single process goes on.
 
-        The threads of gloo now and then abort a process that ends by itself, which `torchrun`
-        takes for a failure.
+        Without this, the threads of gloo sometimes abort a process when it ends, and `torchrun`
+        reports a failure.
         """
         if self.alone:
             return
@@ -170,17 +168,17 @@ class Processes:
         os._exit(0)
 
     def wait(self) -> None:
-        """Go on when all processes are here."""
+        """Wait until all processes have come here."""
         if not self.alone:
             dist.barrier()
 
     def check_same(self, digest: str, what: str, device: torch.device | str = "cpu") -> None:
-        """Raise on every rank if they do not agree.
+        """Raise in every process if the digests differ.
 
         Args:
-            digest: of what should be equal, in hexadecimal.
-            what: it is.
-            device: that can talk to the others.
+            digest: the hexadecimal digest of what must be equal.
+            what: the name of that, for the error message.
+            device: the device to exchange tensors on.
         """
         if self.alone:
             return
@@ -195,5 +193,5 @@ class Processes:
 
 
 def _place(store: Any, what: str) -> Any:
-    """A part of the store that no earlier start has written to."""
+    """Return a part of the store that no earlier start has written to."""
     return torch._C._distributed_c10d.PrefixStore(f"mentornet/{_start[0]}/{what}", store)

@@ -1,7 +1,7 @@
-"""Whether the other processes are still there: each gives a sign of life now and then.
+"""Detect lost processes: each process gives a sign of life at intervals.
 
-A process that dies closes its connections, and whoever waits for it hears of that at once. A
-machine that is cut off closes nothing: only its silence tells.
+If a process ends, its connections close, and the processes that wait for it raise an error at once.
+If a machine is cut off, no connection closes, and only missing signs of life show it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _LOST = ("gloo", "NCCL", "Connection closed", "Connection reset", "Broken pipe",
 
 
 class Watch:
-    """Gives signs of life, and listens for those of others: rank 0 for all, all for rank 0.
+    """Gives signs of life, and checks those of others: rank 0 checks all, all others rank 0.
 
     Args:
-        store: where signs are left; a connection that nobody else uses.
-        rank: ours.
-        world: how many there are.
-        seconds: of silence after which another is lost.
+        store: the store that holds the signs; a connection that nothing else uses.
+        rank: the rank of this process.
+        world: the number of processes.
+        seconds: after how many seconds without a sign a process is lost.
     """
 
     def __init__(self, store: Any, rank: int, world: int, seconds: float) -> None:
@@ -41,22 +41,22 @@ class Watch:
         self._ended = Event()
 
     def start(self) -> None:
-        """From now on; by two threads, as a connection that is cut may hold up the one."""
+        """Start two threads: the one that checks goes on if a cut connection blocks the other."""
         for work in (self._talk, self._look):
             Thread(target=work, daemon=True).start()
 
     def say_done(self) -> None:
-        """Say that our silence will mean nothing."""
+        """Stop, and tell the others that this process is done and not lost."""
         self.stop()
-        with suppress(RuntimeError):  # perhaps nobody listens any more
+        with suppress(RuntimeError):  # the store may be gone already
             self.store.set(f"{self.rank}", _DONE)
 
     def stop(self) -> None:
-        """No more signs, and no more listening."""
+        """Stop giving and checking signs."""
         self._ended.set()
 
     def silent(self) -> list[int]:
-        """Who has not been heard of for too long."""
+        """Return the ranks whose last sign is too old."""
         now = time.monotonic()
         return [
             other
@@ -65,7 +65,7 @@ class Watch:
         ]
 
     def exchange(self, count: int) -> None:
-        """Leave our sign, and look for those of others."""
+        """Write our sign, and read those of others."""
         self.store.set(f"{self.rank}", f"{count}")
         for other in self.others:
             if self.store.check([f"{other}"]):
@@ -77,7 +77,7 @@ class Watch:
         count = 0
         while not self._ended.wait(self.seconds / 10):
             count += 1
-            with suppress(RuntimeError):  # that is silence too
+            with suppress(RuntimeError):  # a failed exchange counts as a missing sign
                 self.exchange(count)
 
     def _look(self) -> None:
@@ -86,8 +86,8 @@ class Watch:
             if silent:
                 print(
                     f"mentornet: rank {self.rank} has not heard of rank {silent[0]} for "
-                    f"{self.seconds:g} seconds and gives up; with --max-restarts torchrun starts "
-                    "all anew, from the last checkpoint",
+                    f"{self.seconds:g} seconds and ends; with --max-restarts torchrun restarts all "
+                    "processes from the last checkpoint",
                     file=sys.stderr, flush=True,
                 )  # fmt: skip
                 os._exit(1)
@@ -95,12 +95,12 @@ class Watch:
 
 @contextmanager
 def watching(store: Any, rank: int, world: int) -> Iterator[None]:
-    """Inside, no process outlives the others for long, and what it says of that is one line.
+    """Run a `Watch` inside: if another process is lost, this one ends with a one-line message.
 
     Args:
-        store: as for `Watch`.
-        rank: ours.
-        world: how many there are.
+        store: see `Watch`.
+        rank: the rank of this process.
+        world: the number of processes.
     """
     watch = Watch(store, rank, world, patience())
     watch.start()
@@ -111,8 +111,8 @@ def watching(store: Any, rank: int, world: int) -> Iterator[None]:
         if not any(word in f"{error}" for word in _LOST):
             raise
         raise MentorNetError(
-            f"rank {rank} has lost another process and ends; with --max-restarts torchrun starts "
-            "all anew, from the last checkpoint"
+            f"rank {rank} has lost another process and ends; with --max-restarts torchrun restarts "
+            "all processes from the last checkpoint"
         ) from None
     finally:
         watch.stop()

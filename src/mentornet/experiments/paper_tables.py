@@ -19,7 +19,7 @@ from mentornet.config import (
     StudentConfig,
     TrainConfig,
 )
-from mentornet.data import parse_noise
+from mentornet.data import Noise, parse_noise
 from mentornet.experiments.cells import Cell, Scale, Table
 from mentornet.experiments.jobs import Tuning
 from mentornet.experiments.large_tables import large_config
@@ -175,7 +175,9 @@ def run_for(method: str, scale: Scale, config: TrainConfig) -> Run:
     labels = config.labels
     if method == "mentornet-dd":
         if config.data == "cifar100":
-            rate = round(100 * parse_noise(labels.noise or "uniform:0.4").rate)
+            noise = parse_noise(labels.noise or "uniform:0.4")
+            assert isinstance(noise, Noise)
+            rate = round(100 * noise.rate)
             ours = ("mentor_classes=10",) if small else AS_IN_THE_PAPER
             settings = (*ours, f"mentor=dd-cifar10-{rate}")
         else:

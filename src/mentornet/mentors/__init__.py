@@ -1,4 +1,4 @@
-"""Mentors: the MentorNet, the networks it is compared with, and how they are taught."""
+"""Mentors: the MentorNet, the networks that it is compared with, and how they are fitted."""
 
 from __future__ import annotations
 

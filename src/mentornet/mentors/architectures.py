@@ -1,4 +1,4 @@
-"""The mentors by name."""
+"""The registry of mentor architectures."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ARCHITECTURES: dict[str, type[Mentor]] = {
     mentor.name: mentor
     for mentor in (LogisticMentor, MLPMentor, CNNMentor, BatchLSTMMentor, BiLSTMMentor)
 }
-"""In the order of the columns of the paper's App. D table."""
+"""The architectures by name, in the order of the columns of the table in App. D."""
 
 
 def make_mentor(name: str, *, seed: int = 0, **sizes: Any) -> Mentor:
-    """A fresh mentor of the architecture called `name`.
+    """Return a new mentor of the architecture called `name`, with the sizes of its config.
 
     >>> make_mentor("bilstm", history=10).num_parameters
     2141

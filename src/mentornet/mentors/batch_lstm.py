@@ -20,8 +20,8 @@ class BatchLSTMConfig(MentorConfig):
     """Sizes of the recurrent network.
 
     Args:
-        units: of the LSTM.
-        run: samples read in one go; a larger batch is read in several runs side by side.
+        units: number of hidden units of the LSTM.
+        run: number of samples in one sequence; a larger batch is split into parallel sequences.
     """
 
     units: int = 10
@@ -29,10 +29,12 @@ class BatchLSTMConfig(MentorConfig):
 
 
 class BatchLSTMMentor(Mentor):
-    """g_m = σ(fc(h_i)), h_i the state of an LSTM that has read samples 1 … i of its run.
+    """An LSTM that reads one sample of the batch after another.
 
-    So a weight depends on the samples before it in the batch: of all mentors this is
-    the one that is not equivariant under permutation.
+    g_m = σ(fc(h_i)), h_i the state of an LSTM that has read samples 1 … i of its run.
+
+    A weight thus depends on the samples that come before it in the batch. This is the only mentor
+    that is not equivariant under permutation.
     """
 
     name: ClassVar[str] = "batch-lstm"

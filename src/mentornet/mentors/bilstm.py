@@ -20,10 +20,10 @@ class BiLSTMConfig(MentorConfig):
     """Sizes of the paper's network (App. D).
 
     Args:
-        units: of the LSTM, each way.
-        label_embedding: numbers a label is turned into.
-        epoch_embedding: numbers an epoch percentage is turned into.
-        hidden: nodes of fc1.
+        units: number of hidden units of the LSTM in each direction.
+        label_embedding: size of the embedding of the given label.
+        epoch_embedding: size of the embedding of the progress; the paper calls it epoch.
+        hidden: number of outputs of fc1.
     """
 
     units: int = 10
@@ -33,10 +33,12 @@ class BiLSTMConfig(MentorConfig):
 
 
 class BiLSTMMentor(Mentor):
-    """g_m = σ(fc2(tanh(fc1([LSTM→(z), LSTM←(z), emb(label), emb(epoch)])))).
+    """The MentorNet of the paper: an LSTM reads the last losses in both directions.
+
+    g_m = σ(fc2(tanh(fc1([LSTM→(z), LSTM←(z), emb(label), emb(progress)])))).
 
     The bidirectional LSTM reads (ℓ, ℓ − ℓ_pt) over the last T steps; its two last
-    hidden states, the label's and the epoch's embedding are concatenated.
+    hidden states and the embeddings of the label and of the progress are concatenated.
     """
 
     name: ClassVar[str] = "bilstm"

@@ -1,4 +1,4 @@
-"""The card of a mentor: what it approximates or was learned from, how well, and how."""
+"""The card of a mentor: what it was fitted to, how, and how well."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Card:
     """Facts about a mentor that approximates a predefined curriculum.
 
     Args:
-        curriculum: its name.
-        settings: its hyper-parameters.
+        curriculum: the name of the curriculum.
+        settings: the hyper-parameters of the curriculum.
         objective: `implicit` or `explicit`.
-        features: what it learned from, one of `FEATURES`.
-        samples: how many of them.
-        features_seed: what they were drawn with.
-        mse: mean squared error to v* over those.
-        mse_grid: the same over the paper's grid.
-        command: what made it.
-        mentornet_version: with which version.
-        torch_version: and which torch.
+        features: the kind of features that it was fitted on, one of `FEATURES`.
+        samples: the number of those features.
+        features_seed: the seed that they were drawn with.
+        mse: the mean squared error to v* on those features.
+        mse_grid: the mean squared error to v* on the paper's grid.
+        command: the command that made the mentor.
+        mentornet_version: the version of mentornet that made it.
+        torch_version: the version of torch that made it.
     """
 
     curriculum: str
@@ -47,12 +47,12 @@ class Card:
     torch_version: str
 
     def target(self) -> Curriculum:
-        """The curriculum it approximates."""
+        """Return the curriculum that the mentor approximates."""
         return make_curriculum(self.curriculum, **self.settings)
 
     @property
     def about(self) -> str:
-        """What it does, in a line."""
+        """One line that says what the mentor does."""
         settings = " ".join(f"{key}={value}" for key, value in self.settings.items())
         return f"{self.curriculum} {settings}".strip()
 
@@ -62,20 +62,20 @@ class LearnedCard:
     """Facts about a mentor that was learned from the verified samples of a run (DD).
 
     Args:
-        data: what the student was trained on.
-        noise: how its labels were corrupted.
-        noise_rate: the share of wrong labels that came out.
-        student: which student, how large.
-        epochs: of the run.
-        verified: samples with verdicts, one in five held out.
+        data: the dataset that the student was trained on.
+        noise: the label noise of that dataset.
+        noise_rate: the share of its labels that are wrong.
+        student: the name and size of the student.
+        epochs: the number of epochs of the run.
+        verified: the number of verified samples; one in five was held out.
         verified_wrong: how many of them have a wrong label.
-        mse: mean of (v − v*)² on those held out, over all epochs.
+        mse: the mean of (v − v*)² on the held-out samples, over all epochs.
         mse_pd: the same for the mentor "pd".
-        auroc: how well v tells right from wrong labels there.
-        accuracy_last: of the student of that run, on the test set.
-        command: what made it.
-        mentornet_version: with which version.
-        torch_version: and which torch.
+        auroc: how well v separates correct from wrong labels of the held-out samples.
+        accuracy_last: the accuracy of the run's student on the test set after the last epoch.
+        command: the command that made the mentor.
+        mentornet_version: the version of mentornet that made it.
+        torch_version: the version of torch that made it.
     """
 
     data: str
@@ -95,7 +95,7 @@ class LearnedCard:
 
     @property
     def about(self) -> str:
-        """What it does, in a line."""
+        """One line that says what the mentor does."""
         return f"learned on {self.data}, {self.noise}"
 
 
@@ -103,10 +103,10 @@ def write_card(card: Card | LearnedCard, mentor: Mentor, folder: Path, name: str
     """Write the card for programs (`card.json`) and for people (`README.md`).
 
     Args:
-        card: the facts.
-        mentor: whose they are.
-        folder: where the mentor is saved.
-        name: what to call it by in `from_pretrained`.
+        card: the facts to write.
+        mentor: the mentor that they are about.
+        folder: the folder that the mentor is saved in.
+        name: the name to load it by, in `from_pretrained`.
     """
     write_json(folder / CARD, asdict(card))
     facts = _facts_of_learned(card) if isinstance(card, LearnedCard) else _facts(card)
@@ -114,7 +114,7 @@ def write_card(card: Card | LearnedCard, mentor: Mentor, folder: Path, name: str
 
 
 def read_card(folder: Path) -> Card | LearnedCard:
-    """The card in a mentor's folder."""
+    """Return the card in a mentor's folder."""
     content = read_json(folder / CARD)
     kind = Card if "curriculum" in content else LearnedCard
     missing = {field.name for field in fields(kind)} ^ content.keys()
@@ -124,7 +124,7 @@ def read_card(folder: Path) -> Card | LearnedCard:
 
 
 def _facts(card: Card) -> tuple[str, str, dict[str, str]]:
-    """Title, summary and facts."""
+    """Return the title, the summary and the facts."""
     summary = (type(card.target()).__doc__ or "").strip().split("\n")[0]
     facts = {
         "approximates": f"`{card.curriculum}`",
@@ -139,7 +139,7 @@ def _facts(card: Card) -> tuple[str, str, dict[str, str]]:
 
 
 def _facts_of_learned(card: LearnedCard) -> tuple[str, str, dict[str, str]]:
-    """Title, summary and facts."""
+    """Return the title, the summary and the facts."""
     facts = {
         "learned on": f"{card.data}, {card.noise}: {card.noise_rate:.1%} of the labels are wrong",
         "student": f"{card.student}, {card.epochs} epochs, {card.accuracy_last:.1%} at the end",

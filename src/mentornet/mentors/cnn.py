@@ -19,8 +19,8 @@ class CNNConfig(MentorConfig):
     """Sizes of the convolutions.
 
     Args:
-        channels: of both.
-        width: steps that a kernel spans.
+        channels: number of output channels of each convolution.
+        width: number of steps that a kernel spans.
     """
 
     channels: int = 20
@@ -28,10 +28,12 @@ class CNNConfig(MentorConfig):
 
 
 class CNNMentor(Mentor):
-    """g_m = σ(fc(mean_t(tanh(conv2(tanh(conv1(z))))))).
+    """Two convolutions over the last losses of a sample.
+
+    g_m = σ(fc(mean_t(tanh(conv2(tanh(conv1(z))))))).
 
     It convolves over the T steps; at every step it sees loss, difference, label and
-    epoch. The pooling makes it blind to when a loss occurred.
+    progress. The pooling makes it blind to when a loss occurred.
     """
 
     name: ClassVar[str] = "cnn"

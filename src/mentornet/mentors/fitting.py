@@ -1,4 +1,4 @@
-"""Teaching a mentor: Θ* by Adam on an objective (§3.1, App. D)."""
+"""Fit a mentor: Adam finds the Θ that minimises an objective (§3.1, App. D)."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from mentornet.randomness import generator
 
 __all__ = ["FitConfig", "FitRecord", "Lesson", "error_of", "fit", "fit_curriculum"]
 
-_PROBE = 16_384  # rows that the error curve is taken on, where there are more
-_CHUNK = 16_384  # rows weighed at a time when the error of all is taken
+_PROBE = 16_384  # the error curve is computed on at most this many rows
+_CHUNK = 16_384  # rows in one forward pass when the error of all rows is computed
 
 
 @dataclass(frozen=True)
 class FitConfig:
-    """How long and how fast to learn.
+    """How long and how fast a mentor learns.
 
     Args:
-        steps: of Adam; the learning rate rises over the first tenth and then falls along a
-            cosine, while β₁ falls from 0.95 to 0.85 and rises again (`OneCycleLR`).
-        batch_size: samples a step, drawn with replacement.
-        learning_rate: the highest.
-        evaluations: points of the error curve.
-        goal: stop once the error is at or below this.
-        patience: stop after this many evaluations without a new best; None to go on, as
-            while the learning rate is high the best may lie far back for long.
-        seed: of the order of the samples.
+        steps: number of steps of Adam, ≥ 1. The learning rate rises over the first tenth and then
+            falls along a cosine; β₁ falls from 0.95 to 0.85 and rises again (`OneCycleLR`).
+        batch_size: number of samples per step, ≥ 1; they are drawn with replacement.
+        learning_rate: the highest learning rate, > 0.
+        evaluations: number of points of the error curve, ≥ 1.
+        goal: stop when the error is at or below this value.
+        patience: stop after this many evaluations without a new best. None never stops early:
+            while the learning rate is high, the error may stay above its best for long.
+        seed: seed of the random draws of samples.
     """
 
     steps: int = 6000
@@ -64,10 +64,10 @@ class FitConfig:
 
 @dataclass
 class FitRecord:
-    """What happened: the error curve, how it ended, and how long it took.
+    """The result of a fit: the error curve, why the fit stopped, and how long it took.
 
-    `error` is that of the mentor as returned, over all samples that it is evaluated on; `held_out`
-    are those samples, where some were set aside for it.
+    `error` is the final error of the mentor over all samples that it is evaluated on. `held_out`
+    has those samples if some were held out for that.
     """
 
     steps: list[int] = field(default_factory=list)
@@ -78,7 +78,7 @@ class FitRecord:
     held_out: Lesson | None = field(default=None, repr=False)
 
     def plateaued(self, patience: int | None) -> bool:
-        """Whether the best error is at least `patience` evaluations old."""
+        """Return whether the best error is at least `patience` evaluations old."""
         if patience is None:
             return False
         best = self.errors.index(min(self.errors))
@@ -86,13 +86,13 @@ class FitRecord:
 
 
 class Lesson(NamedTuple):
-    """Features and the weight that each of them should get, `(B,)`."""
+    """The features of samples, and the target weight of each, `(B,)`."""
 
     features: MentorFeatures
     target: Tensor
 
     def check(self, mentor: Mentor) -> None:
-        """Raise if there is nothing to learn from here, or something that cannot be."""
+        """Raise if the lesson is empty or has values that the mentor cannot learn from."""
         count = self.features.batch_size
         if count == 0:
             raise MentorNetError("there are no samples to learn from")
@@ -104,12 +104,12 @@ class Lesson(NamedTuple):
         mentor.checked(self.features)
 
     def rows(self, index: Tensor | slice) -> Lesson:
-        """The samples at `index`."""
+        """Return the samples at `index`."""
         return Lesson(self.features.rows(index), self.target[index])
 
 
 Progress = Callable[[int, float], None]
-"""Called at each evaluation with the step and the error."""
+"""A function that is called at each evaluation, with the step and the error."""
 
 
 def fit_curriculum(
@@ -121,14 +121,14 @@ def fit_curriculum(
     objective: Literal["implicit", "explicit"] = "implicit",
     on_progress: Progress | None = None,
 ) -> FitRecord:
-    """Teach `mentor` a predefined curriculum; the error is the MSE to v* either way.
+    """Fit `mentor` to a predefined curriculum; the error is the mean squared error to v*.
 
     Args:
-        mentor: trained in place; left as it was at its lowest error.
-        curriculum: the one to approximate.
-        features: the samples to learn from, usually `enumerate_features`.
+        mentor: the mentor, which is changed in place; it ends at its lowest error.
+        curriculum: the curriculum to approximate.
+        features: the features to learn from, usually `enumerate_features`.
         config: see `FitConfig`.
-        objective: regress on v*, or minimise g·ℓ + G(g) (Eq. 4).
+        objective: "implicit" regresses on v*; "explicit" minimises g·ℓ + G(g) (Eq. 4).
         on_progress: see `Progress`.
     """
     objectives = {"implicit": lambda: implicit, "explicit": lambda: explicit(curriculum)}
@@ -150,11 +150,11 @@ def fit(
     """Minimise the mean objective over `lesson`, and leave `mentor` at its lowest error.
 
     Args:
-        mentor: trained in place.
-        lesson: what it learns from.
-        objective: what a step descends on.
-        error: what the curve shows and the early stop looks at.
-        evaluated_on: where the error is taken; on the lesson itself if None.
+        mentor: the mentor, which is changed in place.
+        lesson: the samples that it learns from.
+        objective: the function whose mean the steps minimise.
+        error: the function whose mean is the error, for the error curve and for early stopping.
+        evaluated_on: the samples that the error is computed on; None for the lesson itself.
         config: see `FitConfig`.
         on_progress: see `Progress`.
     """
@@ -179,7 +179,7 @@ def _descend(
     config: FitConfig,
     on_progress: Progress | None,
 ) -> FitRecord:
-    """Step, look at the error every so often, and put the best weights back at the end."""
+    """Take the steps, compute the error at intervals, and restore the best parameters."""
     record, probe = FitRecord(), evaluated_on.rows(slice(_PROBE))
     best = copy.deepcopy(mentor.state_dict())
     every = max(1, config.steps // config.evaluations)
@@ -212,7 +212,7 @@ def _descend(
 
 @torch.no_grad()
 def error_of(mentor: Mentor, lesson: Lesson, error: Objective = implicit) -> float:
-    """The mean error over the lesson."""
+    """Return the mean error over the lesson."""
     count, total = lesson.features.batch_size, 0.0
     for start in range(0, count, _CHUNK):
         part = lesson.rows(slice(start, start + _CHUNK))
@@ -223,7 +223,7 @@ def error_of(mentor: Mentor, lesson: Lesson, error: Objective = implicit) -> flo
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """A mentor is too small to share out: more threads cost time, and on a busy machine much."""
+    """Use one thread inside: for a network as small as a mentor, more threads only cost time."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -234,7 +234,7 @@ def _one_thread() -> Iterator[None]:
 
 @contextmanager
 def _learning(mentor: Mentor) -> Iterator[None]:
-    """Inside, the mentor can learn; after it, its mode and which of Θ may learn are as before."""
+    """Let the mentor learn inside; then restore its mode and the `requires_grad` of Θ."""
     mode, flags = mentor.training, [parameter.requires_grad for parameter in mentor.parameters()]
     mentor.train().requires_grad_(True)
     try:
@@ -249,7 +249,7 @@ def _learning(mentor: Mentor) -> Iterator[None]:
 def _adam(
     mentor: Mentor, lesson: Lesson, objective: Objective, config: FitConfig
 ) -> Callable[[], None]:
-    """One step of Adam at each call."""
+    """Return a function that takes one step of Adam at each call."""
     count, device = lesson.features.batch_size, lesson.features.loss.device
     draw = generator(config.seed)
     adam = torch.optim.Adam(mentor.parameters(), lr=config.learning_rate, fused=True)

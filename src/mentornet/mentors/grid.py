@@ -1,8 +1,8 @@
-"""Samples of the feature space, to teach a mentor a predefined curriculum.
+"""Samples of the feature space, to fit a mentor to a predefined curriculum.
 
-The paper's grid (App. D) is coarse: a mentor that is exact on it may put a step anywhere between
-two grid points, a tenth apart, and late in training most losses are below a tenth. So what ships
-is taught on dense features instead, and the grid serves to reproduce the paper.
+The paper's grid (App. D) is coarse. Its points are 0.1 apart, and a mentor that is exact on them
+may place a jump anywhere in between; but late in training most losses are below 0.1. So the shipped
+mentors are fitted on dense features, and the grid is there to reproduce the paper.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from mentornet.randomness import generator
 __all__ = ["DIFFERENCES", "FEATURES", "LOSSES", "dense_features", "enumerate_features"]
 
 LOSSES = torch.cat([torch.arange(0, 100) / 10, torch.arange(10, 30) / 1])
-"""Losses 0–10 by 0.1 and 10–30 by 1, as the authors' released code enumerates them."""
+"""Losses from 0 to 10 by 0.1 and from 10 to 30 by 1, as in the authors' released code."""
 
 DIFFERENCES = torch.arange(-50, 50) / 10
-"""Differences −5–5 by 0.1, as there. A step between two grid points is learnable exactly."""
+"""Differences from −5 to 5 by 0.1, as in the authors' released code."""
 
 _WOBBLES = torch.tensor([0.0, 0.1, 0.3, 1.0, 3.0])
 
@@ -30,12 +30,12 @@ _WOBBLES = torch.tensor([0.0, 0.1, 0.3, 1.0, 3.0])
 def enumerate_features(
     count: int = 300_000, *, history: int = 1, num_classes: int = 10, seed: int = 0
 ) -> MentorFeatures:
-    """`count` samples of the product of all losses, differences, labels and epochs.
+    """Draw `count` samples of all combinations of loss, difference, label and progress.
 
-    Of the current step every combination is as likely as any other, and ℓ_pt = loss −
-    difference stays put over the history. The T − 1 losses before are, for one half of
-    the samples, any losses of the grid, and for the other half the current loss with
-    a wobble of one of five sizes: real samples change slowly as often as not.
+    For the current step every combination is equally likely; ℓ_pt = loss − difference is constant
+    over the history. The T − 1 earlier losses are random losses of the grid for one half of the
+    samples. For the other half, whose losses change slowly, they are the current loss plus noise
+    of one of five sizes.
     """
     _check_sizes(count, history, num_classes)
     draw = generator(seed)
@@ -52,7 +52,7 @@ def enumerate_features(
     loss = torch.cat([before, now], dim=1)
     return MentorFeatures(
         loss,
-        # The grid's own tenths, not a subtraction's: thresholds lie between grid points.
+        # Round to tenths, as a subtraction is not exact and thresholds lie between grid points.
         ((loss - percentile) * 10).round() / 10,
         torch.randint(num_classes, (count,), generator=draw),
         torch.randint(PERCENT, (count,), generator=draw),
@@ -62,13 +62,13 @@ def enumerate_features(
 def dense_features(
     count: int = 300_000, *, history: int = 1, num_classes: int = 10, seed: int = 0
 ) -> MentorFeatures:
-    """`count` samples off the grid, as a student meets them from its first epoch to its last.
+    """Draw `count` samples between the grid points, as they occur from first to last epoch.
 
-    Each sample has a scale s, from 0.01 to 20 and every power of ten as likely. Losses are
-    exponential of mean s; so is ℓ_pt, but for one sample in four it lies close to the current
-    loss, where curricula have their steps. Of the T − 1 losses before, one half are any losses
-    of that scale and one half wobble around the current one. One sample in four is of the grid
-    all the same, for the corners that students do not visit.
+    Each sample has a scale s from 0.01 to 20, uniform in log s. Losses are exponential with mean s.
+    So is ℓ_pt; but for one sample in four it lies close to the current loss, where the weights of
+    most curricula change. For one half of the samples the T − 1 earlier losses are random losses of
+    the same scale; for the other half they are the current loss plus noise. One sample in four is
+    taken from the grid, so that rare combinations occur too.
     """
     grid = enumerate_features(count, history=history, num_classes=num_classes, seed=seed)
     draw = generator(seed, 1)
@@ -104,4 +104,4 @@ FEATURES: dict[str, Callable[..., MentorFeatures]] = {
     "grid": enumerate_features,
     "dense": dense_features,
 }
-"""What a mentor can be taught on, by name."""
+"""The features that a mentor can be fitted on, by name."""

@@ -1,4 +1,4 @@
-"""Teaching a mentor from verified samples which labels are correct: one split, one fit (§3.1)."""
+"""Fit a mentor to verified samples: it learns which labels are correct (§3.1)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from mentornet.randomness import generator
 
 __all__ = ["fit_labels"]
 
-_STOP = 0.2  # share of the samples learned from that says when to stop instead
-_FEWEST = 2  # samples in each part that is not learned from
+_STOP = 0.2  # share of the samples that decides when to stop, of those that are not held out
+_FEWEST = 2  # the smallest number of samples in each part that is not learned from
 
 
 def fit_labels(
@@ -32,21 +32,21 @@ def fit_labels(
     shown: Callable[[Lesson], Lesson] | None = None,
     on_progress: Progress | None = None,
 ) -> FitRecord:
-    """Teach `mentor` which labels are correct; the error is the cross-entropy on held-out samples.
+    """Fit `mentor` to which labels are correct; the error is the cross-entropy when held out.
 
     A share of the samples is held out for that error (`FitRecord.held_out`). Of the rest, one in
-    five says when to stop, and the mentor learns from the others.
+    five decides when to stop, and the mentor learns from the others.
 
     Args:
-        mentor: trained in place; left as it was at its lowest error.
-        features: of the verified samples, one row or several rows a sample.
+        mentor: the mentor, which is changed in place; it ends at its lowest error.
+        features: the features of the verified samples, one or several rows per sample.
         is_correct: whether the given label of each row is correct, `(B,)`, boolean.
         config: see `FitConfig`.
-        sample: the number of the sample that each row shows, `(B,)`, where samples have several
-            rows; a sample is then held out with all its rows.
-        held_out: share of the samples that the error is taken on.
-        seed: of the split.
-        shown: turns the rows to learn from into what the mentor is shown.
+        sample: the number of the sample that each row belongs to, `(B,)`; a sample is held out with
+            all its rows. None if each row is a sample.
+        held_out: share of the samples that the error is computed on, in (0, 1).
+        seed: seed of the random split.
+        shown: a function that is applied to the rows to learn from, such as augmentation.
         on_progress: see `Progress`.
     """
     count = features.batch_size
@@ -74,7 +74,7 @@ def fit_labels(
 def _split(
     count: int, sample: Tensor | None, held_out: float, seed: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The rows to learn from, those that say when to stop, and those held out."""
+    """Return the rows to learn from, those that decide when to stop, and those held out."""
     of_row = torch.arange(count) if sample is None else sample.cpu()
     samples = int(of_row.max()) + 1
     held = max(_FEWEST, round(samples * held_out)) if held_out > 0 else 0

@@ -13,7 +13,10 @@ __all__ = ["LogisticMentor"]
 
 
 class LogisticMentor(Mentor):
-    """g_m = σ(wᵀz + b) over the plain numbers."""
+    """Logistic regression on the features.
+
+    g_m = σ(wᵀz + b) over the plain numbers.
+    """
 
     name: ClassVar[str] = "logistic"
     config_type: ClassVar[type[MentorConfig]] = MentorConfig

@@ -1,9 +1,9 @@
-"""An LSTM encoder that compiles without a graph break and suits tiny hidden states.
+"""An LSTM encoder that compiles without a graph break and is fast for few units.
 
-TorchDynamo refuses `nn.LSTM`, whose fixed cost is also large beside ten units: `make bench`
-measures both. Here the batch is innermost, so that every gate is one contiguous block, and
-both directions share each multiplication. The mathematics is that of `nn.LSTM`, with one bias
-in place of its two, and the gates in the order i, f, o, g.
+TorchDynamo cannot compile `nn.LSTM`, and its fixed cost is high for ten units; `make bench`
+measures both. Here the batch is the last axis, so that every gate is one contiguous block, and
+both directions share each multiplication. The formulas are those of `nn.LSTM`, but with one bias
+instead of two, and with the gates in the order i, f, o, g.
 
 Shapes: D directions, F inputs, H units, B sequences, T steps.
 """
@@ -17,16 +17,15 @@ __all__ = ["LSTMEncoder"]
 
 
 class LSTMEncoder(nn.Module):
-    """The hidden state after every step, or only the last: x `(T, F, B)` → h.
+    """An LSTM that maps x `(T, F, B)` to the hidden state h after every step, or after the last.
 
-    i, f, o = σ(W x + U h + b) and g = tanh(W x + U h + b), each with its own rows;
-    c ← f·c + i·g; h ← o·tanh(c). The first c and h are 0, so with T = 1 neither U nor
-    f takes part.
+    i, f, o = σ(W x + U h + b) and g = tanh(W x + U h + b), each with its own rows of W, U and b;
+    c ← f·c + i·g; h ← o·tanh(c). The first c and h are 0, so U and f have no effect if T = 1.
 
     Args:
-        inputs: F.
-        units: H.
-        directions: 1, or 2 to read the sequence from its end as well.
+        inputs: F, the number of inputs at each step.
+        units: H, the number of hidden units per direction.
+        directions: 1, or 2 to read the sequence backwards as well.
     """
 
     def __init__(self, inputs: int, units: int, directions: int = 2) -> None:
@@ -42,12 +41,12 @@ class LSTMEncoder(nn.Module):
         self.bias = nn.Parameter(torch.empty(directions, 4 * units, 1).uniform_(-bound, bound))
 
     def forward(self, sequence: Tensor) -> Tensor:
-        """The last hidden state of each direction, `(D·H, B)`."""
+        """Return the last hidden state of each direction, `(D·H, B)`."""
         return self.states(sequence)[-1]
 
     def states(self, sequence: Tensor) -> list[Tensor]:
-        """The hidden states `(D·H, B)` in the order in which the steps were read."""
-        if len(sequence) == 1 or self.directions == 1:  # one way, or the same both ways
+        """Return the hidden states, `(D·H, B)` each, in the order in which the steps were read."""
+        if len(sequence) == 1 or self.directions == 1:  # one direction, or one step
             both = sequence[:, None].expand(-1, self.directions, -1, -1)
         else:
             both = torch.stack([sequence, sequence.flip(0)], dim=1)

@@ -1,4 +1,4 @@
-"""What every mentor is: a small network from features to a weight in [0, 1]."""
+"""The base class of all mentors: a small network that maps features to weights in [0, 1]."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["Mentor", "MentorConfig"]
 
 @dataclass(frozen=True)
 class MentorConfig:
-    """What is common to all architectures; each adds its own sizes.
+    """The settings of all architectures; each architecture adds its own sizes.
 
     Args:
-        history: T, how many steps of loss it reads; 1 in the paper's CIFAR
+        history: T ≥ 1, how many losses of a sample the mentor reads; 1 in the paper's CIFAR
             experiments, 10 in its App. D.
-        num_classes: how many labels it can tell apart.
-        use_label: whether it reads the label; if not, the label input is 0, as when
-            the paper takes a mentor from CIFAR-10 to CIFAR-100.
+        num_classes: number of different labels that the mentor can read, ≥ 1.
+        use_label: whether the mentor reads the given label. If not, its label input is 0, as in
+            the paper's transfer from CIFAR-10 to CIFAR-100.
     """
 
     history: int = 1
@@ -49,12 +49,12 @@ class MentorConfig:
 class Mentor(nn.Module, ABC):
     """g_m(z; Θ): the weight of every sample from its features.
 
-    Call it in inner loops: no value is looked at, no host waits, it compiles with
-    `fullgraph=True`. `weigh` is the same behind a check of the values.
+    Call the mentor itself in inner loops: it checks no values, never synchronises with the device,
+    and compiles with `fullgraph=True`. `weigh` checks the values first.
 
     Args:
-        config: the sizes.
-        seed: what its starting values are drawn from.
+        config: the sizes; None for the defaults of the architecture.
+        seed: seed of the initial parameters.
     """
 
     name: ClassVar[str]
@@ -72,14 +72,14 @@ class Mentor(nn.Module, ABC):
 
     @abstractmethod
     def build(self) -> None:
-        """Make the layers, from `self.config`."""
+        """Create the layers from `self.config`."""
 
     @abstractmethod
     def score(self, features: MentorFeatures) -> Tensor:
-        """The logit of the weight, `(B,)`."""
+        """Return the logit of each weight, `(B,)`, from features in the mentor's dtype."""
 
     def logit(self, features: MentorFeatures) -> Tensor:
-        """The logit of the weight, `(B,)`, in the mentor's own dtype."""
+        """Return the logit of each weight, `(B,)`, in the mentor's dtype."""
         if features.history != self.config.history:
             raise MentorNetError(
                 f"this mentor reads {self.config.history} steps of history, got features with "
@@ -95,12 +95,12 @@ class Mentor(nn.Module, ABC):
         drop_rate: float | Tensor = 0.0,
         burn_in: bool | Tensor = False,
     ) -> Tensor:
-        """The weights v `(B,)` in [0, 1], of the dtype of the loss.
+        """Return the weights v, `(B,)`, in [0, 1], in the dtype of the loss.
 
         Args:
             features: z.
-            draws: uniform numbers in [0, 1), `(B,)`, for the probabilistic sampling
-                layer; without them it passes v on.
+            draws: uniform numbers in [0, 1), `(B,)`, for the probabilistic sampling layer; None
+                leaves that layer out.
             drop_rate: see `sample_weights`.
             burn_in: see `sample_weights`.
         """
@@ -113,23 +113,23 @@ class Mentor(nn.Module, ABC):
         return weight.to(features.loss.dtype)
 
     def weight(self, features: MentorFeatures) -> Tensor:
-        """The weights v `(B,)`, from the newest losses that it reads, as `Curriculum.weight`."""
+        """Return the weights v, `(B,)`, from as many of the newest losses as the mentor reads."""
         weight: Tensor = self(features.newest(self.config.history))
         return weight
 
     @property
     def min_history(self) -> int:
-        """T, how many steps of loss it reads."""
+        """T, how many losses of a sample the mentor reads."""
         return self.config.history
 
     @torch.no_grad()
     def weigh(self, features: MentorFeatures) -> Tensor:
-        """The weights v `(B,)` without gradient, or an error that names what cannot be."""
+        """Check the features, and return the weights v, `(B,)`, without gradient."""
         weight: Tensor = self(self.checked(features))
         return weight
 
     def checked(self, features: MentorFeatures) -> MentorFeatures:
-        """These features, or an error that names what this mentor cannot read in them."""
+        """Return these features, or raise an error if the mentor cannot read them."""
         if not isinstance(features, MentorFeatures):
             raise MentorNetError(
                 f"a mentor reads MentorFeatures, got {type(features).__name__}; "
@@ -145,7 +145,7 @@ class Mentor(nn.Module, ABC):
 
     @classmethod
     def from_pretrained(cls, name_or_path: str | Path) -> Self:
-        """The mentor of that shipped name (see `mentornet mentors`) or in that folder.
+        """Load the shipped mentor of that name (see `mentornet mentors`) or the one in that folder.
 
         >>> Mentor.from_pretrained("pd").name
         'bilstm'
@@ -162,7 +162,7 @@ class Mentor(nn.Module, ABC):
 
     @property
     def num_parameters(self) -> int:
-        """How many numbers Θ holds."""
+        """The number of parameters in Θ."""
         return sum(parameter.numel() for parameter in self.parameters())
 
     def _seen(self, features: MentorFeatures) -> MentorFeatures:
@@ -179,11 +179,11 @@ class Mentor(nn.Module, ABC):
         )
 
     def _plain_inputs(self, features: MentorFeatures) -> Tensor:
-        """All features as plain numbers, `(B, 2T + 2)`, label and epoch scaled to [0, 1)."""
+        """Return all features as numbers, `(B, 2T + 2)`, label and progress scaled to [0, 1)."""
         return torch.cat([features.loss, features.difference, self._scaled(features)], dim=1)
 
     def _scaled(self, features: MentorFeatures) -> Tensor:
-        """Label and epoch as plain numbers in [0, 1), `(B, 2)`."""
+        """Return label and progress as numbers in [0, 1), `(B, 2)`."""
         pair = torch.stack(
             [features.label / self.config.num_classes, features.progress / PERCENT], 1
         )

@@ -19,14 +19,17 @@ class MLPConfig(MentorConfig):
     """Sizes of the perceptron.
 
     Args:
-        hidden: nodes of the first layer, as many as the MentorNet's fc1.
+        hidden: number of outputs of fc1; by default as many as in the MentorNet (`bilstm`).
     """
 
     hidden: int = 20
 
 
 class MLPMentor(Mentor):
-    """g_m = σ(fc2(tanh(fc1(z)))) over the plain numbers."""
+    """A network of two layers on the features.
+
+    g_m = σ(fc2(tanh(fc1(z)))) over the plain numbers.
+    """
 
     name: ClassVar[str] = "mlp"
     config_type: ClassVar[type[MentorConfig]] = MLPConfig

@@ -1,6 +1,6 @@
-"""What a mentor is taught by, one value a sample; the fit takes the mean.
+"""The objectives of a fit, one value per sample; the fit takes their mean.
 
-Every objective is a function of the mentor's logit `(B,)`, the target `(B,)` and the
+Every objective is a function of the mentor's logits `(B,)`, the targets `(B,)` and the
 features, with g = σ(logit).
 """
 
@@ -20,7 +20,7 @@ Objective = Callable[[Tensor, Tensor, MentorFeatures], Tensor]
 
 
 def implicit(logit: Tensor, target: Tensor, features: MentorFeatures) -> Tensor:  # noqa: ARG001
-    """(g − v*)²: regress on the weights of a predefined curriculum (App. D).
+    """(g − v*)²: regression on the weights of a predefined curriculum (App. D).
 
     >>> z = MentorFeatures.from_loss(torch.tensor([1.0]))
     >>> implicit(torch.tensor([0.0]), torch.tensor([1.0]), z)
@@ -30,9 +30,9 @@ def implicit(logit: Tensor, target: Tensor, features: MentorFeatures) -> Tensor:
 
 
 def explicit(curriculum: Curriculum) -> Objective:
-    """g·ℓ + G(g; λ): minimise the student's objective itself (Eq. 4), where G is known.
+    """Return the objective g·ℓ + G(g; λ) of a curriculum whose G is known (Eq. 4).
 
-    The target is not looked at. The minimiser is v*, where there is only one.
+    It does not read the target. Its minimiser is v*, if there is only one.
 
     >>> from mentornet.curricula import SelfPaced
     >>> z = MentorFeatures.from_loss(torch.tensor([3.0]), loss_level=1.0)
@@ -40,7 +40,7 @@ def explicit(curriculum: Curriculum) -> Objective:
     tensor([1.])
     """
     zero = torch.zeros(1)
-    curriculum.penalty(zero, MentorFeatures.from_loss(zero))  # says so at once if there is no G
+    curriculum.penalty(zero, MentorFeatures.from_loss(zero))  # raises at once if there is no G
 
     def objective(logit: Tensor, target: Tensor, features: MentorFeatures) -> Tensor:  # noqa: ARG001
         weight = logit.sigmoid()
@@ -52,7 +52,7 @@ def explicit(curriculum: Curriculum) -> Objective:
 def binary(logit: Tensor, target: Tensor, features: MentorFeatures) -> Tensor:  # noqa: ARG001
     """−v* log g − (1 − v*) log(1 − g): cross-entropy, for a data-driven curriculum (§3.1).
 
-    Here v* = 1 iff the given label of the sample is correct.
+    Here v* is 1 if the given label of the sample is correct, else 0.
 
     >>> z = MentorFeatures.from_loss(torch.tensor([1.0]))
     >>> binary(torch.tensor([0.0]), torch.tensor([1.0]), z)

@@ -15,15 +15,14 @@ def sample_weights(
 ) -> Tensor:
     """Drop samples at random: v ← r in burn-in, v ← r·v after it, r = 1(u ≥ p) ~ Bernoulli(1 − p).
 
-    The draws come from outside, so the layer is a pure function that compiles, and
-    `burn_in` and `drop_rate` may be tensors that a step never has to wait for.
+    The random draws are an argument, so this is a pure function that compiles. `burn_in` and
+    `drop_rate` may be tensors, so that no step has to synchronise with the device.
 
     Args:
         weight: v from the mentor's last fully connected layer, `(B,)`.
-        draws: u, uniform in [0, 1), `(B,)`.
+        draws: u, uniform numbers in [0, 1), `(B,)`.
         drop_rate: p in [0, 1], the share of samples that is dropped.
-        burn_in: whether the student is still in its burn-in, where every sample that
-            is not dropped counts in full.
+        burn_in: whether burn-in is not over yet; samples that are not dropped then have weight 1.
 
     >>> v, u = torch.tensor([0.5, 0.5, 0.5]), torch.tensor([0.1, 0.4, 0.9])
     >>> sample_weights(v, u, drop_rate=0.3)

@@ -1,4 +1,4 @@
-"""A mentor as a folder: `config.json`, `model.safetensors`, and its card."""
+"""Save a mentor to a folder (`config.json`, `model.safetensors`), and load it from there."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ __all__ = ["CONFIG", "FORMAT", "PRETRAINED", "WEIGHTS", "load_mentor", "save_men
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 FORMAT = 1
-"""Counts up when a folder written now could not be read by an older version."""
+"""The version of the folder's format; it rises when older versions cannot read new folders."""
 
-_ABOUT = ("format", "mentornet_version", "architecture")  # the keys that are no sizes
+_ABOUT = ("format", "mentornet_version", "architecture")  # keys that are not sizes
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 
 
 def shipped() -> dict[str, Path]:
-    """The folders of the mentors inside the package, by name."""
+    """Return the folders of the mentors that ship with the package, by name."""
     return {path.parent.name: path.parent for path in sorted(PRETRAINED.glob(f"*/{CONFIG}"))}
 
 
 def save_mentor(mentor: Mentor, folder: Path) -> None:
-    """Write `mentor` into `folder`, each file whole or not at all.
+    """Write `mentor` to `folder`; each file is replaced as a whole.
 
-    The weights carry a copy of the config, so that files of two mentors in one folder,
-    after a crash between the two, are found out when they are read.
+    The file of weights has a copy of the config. If a crash leaves files of two mentors in one
+    folder, loading them therefore raises an error.
     """
     if folder.exists() and not folder.is_dir():
         raise MentorNetError(f"a mentor is saved into a folder, but {folder} is a file")
@@ -50,7 +50,7 @@ def save_mentor(mentor: Mentor, folder: Path) -> None:
 
 
 def load_mentor(name_or_path: str | Path) -> Mentor:
-    """The mentor of that shipped name or in that folder, on the CPU, ready to weigh."""
+    """Load the shipped mentor of that name, or the one in that folder, on the CPU in eval mode."""
     folder = _find(name_or_path)
     config = read_json(folder / CONFIG)
     _check_format(config, folder)
@@ -90,7 +90,7 @@ def _find(name_or_path: str | Path) -> Path:
     if str(name_or_path) in known:
         return known[str(name_or_path)]
     raise MentorNetError(
-        f"no mentor {str(name_or_path)!r}: neither a folder nor one that ships; "
+        f"there is no mentor {str(name_or_path)!r}: it is neither a folder nor a shipped mentor; "
         f"{did_you_mean(str(name_or_path), known)}"
     )
 
@@ -102,7 +102,7 @@ def _check_format(config: dict[str, Any], folder: Path) -> None:
     if written > FORMAT:
         raise MentorNetError(
             f"{folder} was written by mentornet {config.get('mentornet_version')} in format "
-            f"{written}; this is {__version__}, which reads up to {FORMAT}: upgrade mentornet"
+            f"{written}; mentornet {__version__} reads formats up to {FORMAT}: upgrade mentornet"
         )
 
 

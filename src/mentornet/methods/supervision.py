@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from mentornet.data import Batch
 from mentornet.verdicts import VerdictLookup
-from mentornet.weighting import Evidence, LearnedMentor
+from mentornet.weighting import Evidence, LearnedMentor, Outcome
 
 __all__ = ["Outputs", "Seen", "Supervision", "Taught"]
 
@@ -136,6 +136,10 @@ class Supervision:
     def learned(self) -> Mapping[str, LearnedMentor]:
         """The mentors that were learned in this run so far, by name."""
         return {}
+
+    def outcomes(self) -> list[Outcome]:
+        """What came of each update of the mentor so far."""
+        return []
 
     def notes(self) -> list[str]:
         """Lines for the user, each returned once."""

@@ -13,6 +13,7 @@ from mentornet.methods.supervision import Outputs, Supervision
 from mentornet.weighting import (
     Evidence,
     LearnedMentor,
+    Outcome,
     Weighting,
     WeightingConfig,
     loss_on_another_class,
@@ -35,6 +36,7 @@ class Weighted(Supervision):
     def __init__(self, engine: Weighting, task: Task, *, pace: float = 1.0) -> None:
         self.engine, self.pace = engine.to(task.device), pace
         self.known, self.reads_wrong = engine.known, engine.noise is not None
+        self._told = 0
 
     def wrong_losses(self, said: Outputs, predicted: Tensor, first: int) -> Tensor:
         engine = self.engine
@@ -55,16 +57,18 @@ class Weighted(Supervision):
         return {} if self.engine.learning is None else self.engine.learning.mentors
 
     def notes(self) -> list[str]:
-        if self.engine.learning is None:
-            return []
-        notes, self.engine.learning.notes = self.engine.learning.notes, []
-        return notes
+        fresh, self._told = self.engine.outcomes[self._told :], len(self.engine.outcomes)
+        return [f"{outcome}" for outcome in fresh]
+
+    def outcomes(self) -> list[Outcome]:
+        return self.engine.outcomes
 
     def state_dict(self) -> dict[str, Any]:
-        return {"engine": self.engine.state_dict()}
+        return {"engine": self.engine.state_dict(), "told": self._told}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.engine.load_state_dict(state["engine"])
+        self._told = state["told"]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Students: the classifiers that are trained, one network a file."""
+"""Students: the classifiers that are trained, one network per file."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ STUDENTS: dict[str, Callable[..., nn.Module]] = {
 def make_student(
     name: str, *, channels: int, classes: int, seed: int = 0, **sizes: float
 ) -> nn.Module:
-    """A fresh student of that name, or from a factory of the user's, `module:factory`.
+    """Return a new student of that name, or one of the user's own, `module:factory`.
 
-    A factory is called with `channels`, `classes` and the other sizes that are given.
+    A factory is called with `channels`, `classes` and all `sizes` that are given.
 
     >>> student = make_student("small-cnn", channels=1, classes=10)
     >>> sum(parameter.numel() for parameter in student.parameters())
@@ -74,16 +74,16 @@ def make_student(
 
 
 def find_student(name: str) -> Callable[..., object]:
-    """What makes the student of that name, or an error that names the closest."""
+    """Return the class or factory of the student of that name."""
     return load_factory(name, "student") if ":" in name else pick(STUDENTS, name, "student")
 
 
 def check_student(
     student: nn.Module, shape: tuple[int, ...], classes: int, batch_size: int = 2
 ) -> None:
-    """Raise unless the student makes logits `(B, K)` of a batch of images of that shape.
+    """Raise if the student does not return logits `(B, K)` for images of that shape.
 
-    A copy of it is tried, in training, so that nothing in the student itself has moved.
+    A copy of the student is called in training mode, so that the student itself does not change.
     """
     twin = copy.deepcopy(student).train()
     with torch.no_grad(), seeded(0):

@@ -1,4 +1,4 @@
-"""A student for two CPU cores, after the ideas of airbench (Jordan 2024)."""
+"""A student that trains fast on a CPU, with ideas of airbench (Jordan 2024)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["FastStudent"]
 
 
 class _Block(nn.Module):
-    """Convolve, halve the size while there is any, convolve; batch norm and GELU after each."""
+    """Two convolutions with pooling between them, and batch norm and GELU after each."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
@@ -27,18 +27,19 @@ class _Block(nn.Module):
 
 
 class FastStudent(nn.Module):
-    """A 2 × 2 stem and three blocks, the last pooled by its maximum; 1.1M parameters.
+    """A fast network for small colour images on a CPU; 1.1M parameters.
 
-    On a CPU the first block, at nearly all pixels, costs most: it is narrow, and the others are 4
-    and 8 times as wide. Pooling comes before the norm and the activation. Convolutions start by
-    passing their inputs on, and draw only the filters beyond those. `prepare` sets the stem to
-    whiten the patches it sees, once and for all.
+    It has a 2 × 2 stem and three blocks, the last pooled by its maximum. On a CPU the first block,
+    which sees nearly all pixels, costs most. So it is narrow, and the others are 4 and 8 times as
+    wide. Pooling comes before the norm and the activation. Convolutions start by passing their
+    inputs on, and draw only the filters beyond those. `prepare` sets the stem once so that it
+    whitens the patches it sees.
 
     Args:
-        channels: C of the images.
-        classes: K.
-        width: channels of the first block.
-        dropout: share of the last features that is dropped.
+        channels: number of channels C of the images.
+        classes: number of classes K.
+        width: number of channels of the first block.
+        dropout: share of the last features that is dropped, in [0, 1).
     """
 
     def __init__(
@@ -58,11 +59,11 @@ class FastStudent(nn.Module):
 
     @torch.no_grad()
     def prepare(self, images: Tensor) -> None:
-        """Set the stem's filters to ± vᵀ/√(λ + ε), and keep them so.
+        """Set the stem's filters to ± vᵀ/√(λ + ε), and freeze them.
 
         v and λ are the eigenvectors and eigenvalues of the covariance of the 2 × 2 patches of
-        `images`, `(N, C, H, W)`: what the first block sees is then uncorrelated and of one scale,
-        which saves it epochs of learning to undo the correlation of neighbouring pixels.
+        `images`, `(N, C, H, W)`. The inputs of the first block are then uncorrelated and of equal
+        scale, so it need not spend epochs on the correlation of neighbouring pixels.
         """
         patches = nn.functional.unfold(images, 2).transpose(1, 2).flatten(0, 1).double()
         scale, direction = torch.linalg.eigh(patches.T @ patches / len(patches))
@@ -72,8 +73,8 @@ class FastStudent(nn.Module):
         self.stem.weight.requires_grad_(False)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Logits `(B, K)` of images `(B, C, H, W)`."""
+        """Return the logits, `(B, K)`, of images `(B, C, H, W)`."""
         features = self.blocks(nn.functional.gelu(self.stem(images), approximate="tanh"))
         pooled = self.dropout(features.amax((2, 3)).float())
-        with torch.autocast(images.device.type, enabled=False):  # the logits keep full precision
+        with torch.autocast(images.device.type, enabled=False):  # keep full precision
             return torch.as_tensor(self.classify(pooled)) / 3

@@ -11,7 +11,7 @@ __all__ = ["SmallInception"]
 
 
 class _Inception(nn.Module):
-    """A 1 × 1 and a 3 × 3 convolution side by side."""
+    """A 1 × 1 and a 3 × 3 convolution in parallel; their channels are concatenated."""
 
     def __init__(self, inputs: int, ones: int, threes: int) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class _Inception(nn.Module):
 
 
 class _Downsample(nn.Module):
-    """A 3 × 3 convolution and a 3 × 3 maximum side by side, both with stride 2."""
+    """A 3 × 3 convolution and a 3 × 3 maximum in parallel, both with stride 2."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
@@ -35,14 +35,14 @@ class _Downsample(nn.Module):
 
 
 class SmallInception(nn.Module):
-    """Zhang et al.'s inception for 32 × 32 images: 1.65M parameters for 10 classes.
+    """The paper's small inception for 32 × 32 images (Zhang et al. 2017); 1.65M parameters.
 
-    Table 1 prints 1.7M, which is this number to two digits.
+    This is the number for 10 classes. Table 1 prints 1.7M, which is the same to two digits.
 
     Args:
-        channels: of the images.
-        classes: K.
-        dropout: share of the last features that is dropped; the paper keeps 0.5.
+        channels: number of channels C of the images.
+        classes: number of classes K.
+        dropout: share of the last features that is dropped, in [0, 1); 0.5 in the paper.
     """
 
     def __init__(self, channels: int = 3, classes: int = 10, dropout: float = 0.5) -> None:
@@ -66,5 +66,5 @@ class SmallInception(nn.Module):
         self.classify = nn.Linear(336, classes)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Logits `(B, K)` of images `(B, C, H, W)`."""
+        """Return the logits, `(B, K)`, of images `(B, C, H, W)`."""
         return torch.as_tensor(self.classify(self.dropout(self.features(images))))

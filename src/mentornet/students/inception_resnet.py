@@ -10,13 +10,13 @@ from torch import Tensor, nn
 
 __all__ = ["InceptionResNetV2"]
 
-_DECAY, _EPSILON = 0.9997, 1e-3  # of batch norm (App. E)
+_DECAY, _EPSILON = 0.9997, 1e-3  # decay and ε of batch norm (App. E)
 
 
 def _conv(
     inputs: int, outputs: int, kernel: int | tuple[int, int], *, stride: int = 1, same: bool = True
 ) -> nn.Sequential:
-    """A convolution, batch norm and ReLU; `same` keeps the size, as `SAME` does for stride 1."""
+    """Return a convolution, batch norm and ReLU; with `same` and stride 1 the size is kept."""
     sides = (kernel, kernel) if isinstance(kernel, int) else kernel
     padding = (sides[0] // 2, sides[1] // 2) if same else (0, 0)
     return nn.Sequential(
@@ -27,14 +27,14 @@ def _conv(
 
 
 class _Side(nn.ModuleList):
-    """Branches of one input side by side, joined along the channels."""
+    """Several branches of one input in parallel; their channels are concatenated."""
 
     def forward(self, images: Tensor) -> Tensor:
         return torch.cat([branch(images) for branch in self], 1)
 
 
 class _Residual(nn.Module):
-    """x + s · up(branches(x)), then ReLU: the residual is scaled down, or training is unstable."""
+    """ReLU(x + s · up(branches(x))); without the scale s < 1, training would be unstable."""
 
     def __init__(
         self, width: int, branches: Sequence[nn.Module], joined: int, scale: float,
@@ -77,17 +77,18 @@ def _block8(*, activate: bool = True) -> _Residual:
 
 
 class InceptionResNetV2(nn.Module):
-    """The network of TensorFlow's slim library, for images of 299 × 299 (139 at least).
+    """Inception-ResNet v2, for photographs of 299 × 299 pixels (139 at least).
 
-    59M parameters with 1,000 classes, as Table 1 counts: 55.8M, and 3.4M in the auxiliary head,
-    which is there while it trains. Batch norm has decay 0.9997 and ε 1e-3 (App. E).
+    It is the network of TensorFlow's slim library. With 1,000 classes it has 59M parameters, as
+    Table 1 counts: 55.8M, and 3.4M in an auxiliary head that exists while it trains.
+    Batch norm has decay 0.9997 and ε 1e-3 (App. E).
 
     Args:
-        channels: of the images.
-        classes: K.
-        dropout: share of the last features that is dropped; the paper keeps 0.8 of them.
-        auxiliary: whether there is a second head half-way, which slim trains along with 0.4 of
-            the loss; its logits are in `auxiliary_logits` after a forward pass in training.
+        channels: number of channels C of the images.
+        classes: number of classes K.
+        dropout: share of the last features that is dropped, in [0, 1); 0.2 in the paper.
+        auxiliary: whether there is a second head in the middle of the network. As in slim, its loss
+            is added times 0.4; after a forward pass in training, `auxiliary_logits` has its logits.
     """
 
     auxiliary_share = 0.4
@@ -149,7 +150,7 @@ class InceptionResNetV2(nn.Module):
         self.auxiliary_logits: Tensor | None = None
 
     def forward(self, images: Tensor) -> Tensor:
-        """Logits `(B, K)` of images `(B, C, H, W)`."""
+        """Return the logits, `(B, K)`, of images `(B, C, H, W)`."""
         middle = self.blocks17(self.mixed_6a(self.blocks35(self.mixed_5b(self.stem(images)))))
         if self.training and self.auxiliary is not None:
             self.auxiliary_logits = self.auxiliary(middle)

@@ -1,4 +1,4 @@
-"""What several students are made of."""
+"""Layers that several students share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["conv_norm_relu"]
 
 
 def conv_norm_relu(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Sequential:
-    """A convolution that keeps the size (divided by the stride), batch norm, ReLU."""
+    """Return a convolution that keeps the size (divided by the stride), batch norm and ReLU."""
     return nn.Sequential(
         nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False),
         nn.BatchNorm2d(outputs),

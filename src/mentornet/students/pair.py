@@ -1,4 +1,4 @@
-"""Two students that are trained side by side."""
+"""Two students that are trained together."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ __all__ = ["Pair", "answering"]
 
 
 def answering(student: nn.Module) -> nn.Module:
-    """The one student that answers when all is done: of a pair the first."""
+    """Return the student that predicts after training: the first one of a pair."""
     return student.first if isinstance(student, Pair) else student
 
 
 class Pair(nn.Module):
-    """Both make logits while they train, `(B, 2, K)`; asked later, the first one answers, `(B, K)`.
+    """Returns the logits of both students in training, `(B, 2, K)`, else of the first, `(B, K)`.
 
     Args:
-        first: a student.
-        second: another of its kind, with starting values of its own.
+        first: the student that predicts after training.
+        second: a student of the same kind with other initial parameters.
     """
 
     def __init__(self, first: nn.Module, second: nn.Module) -> None:
@@ -32,7 +32,7 @@ class Pair(nn.Module):
         return torch.stack([self.first(images), self.second(images)], 1)
 
     def prepare(self, images: Tensor) -> None:
-        """Show both of them some images before they are trained."""
+        """Call `prepare` of both students, if they have it, with some training images."""
         for student in (self.first, self.second):
             prepare = getattr(student, "prepare", None)
             if prepare is not None:

@@ -11,7 +11,7 @@ __all__ = ["ResNet", "resnet101"]
 
 
 class _Unit(nn.Module):
-    """x + conv(ReLU(norm(conv(ReLU(norm(x)))))), with a 1 × 1 shortcut where the shape changes."""
+    """x + conv(ReLU(norm(conv(ReLU(norm(x)))))), with a 1 × 1 shortcut if the shape changes."""
 
     def __init__(self, inputs: int, outputs: int, stride: int) -> None:
         super().__init__()
@@ -29,14 +29,16 @@ class _Unit(nn.Module):
 
 
 class ResNet(nn.Module):
-    """Three stages of residual units at sizes 1, ½ and ¼, then the mean and a linear layer.
+    """A residual network of any depth and width, for small colour images.
+
+    It has three stages of residual units at sizes 1, ½ and ¼, then the mean and a linear layer.
 
     Args:
-        channels: of the images.
-        classes: K.
-        depth: 6 n + 2 layers, n units a stage.
-        width: how many times 16, 32 and 64 channels the stages have.
-        dropout: share of the last features that is dropped.
+        channels: number of channels C of the images.
+        classes: number of classes K.
+        depth: number of layers, 6 n + 2 with n ≥ 1 units per stage.
+        width: the stages have 16, 32 and 64 times this many channels.
+        dropout: share of the last features that is dropped, in [0, 1).
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class ResNet(nn.Module):
         self.classify = nn.Linear(inputs, classes)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Logits `(B, K)` of images `(B, C, H, W)`."""
+        """Return the logits, `(B, K)`, of images `(B, C, H, W)`."""
         features = torch.relu(self.norm(self.units(self.stem(images)))).mean((2, 3))
         return torch.as_tensor(self.classify(self.dropout(features)))
 
@@ -71,8 +73,8 @@ class ResNet(nn.Module):
 def resnet101(channels: int = 3, classes: int = 10, dropout: float = 0.0) -> ResNet:
     """The student that the paper calls resnet-101: 84M parameters.
 
-    It is no ResNet-101. The authors' released code builds a pre-activation wide net of 160,
-    320 and 640 filters and 9 plain units of two 3 × 3 convolutions a stage, without
-    bottlenecks: 56 layers, ten times as wide as a ResNet-56.
+    It is not a ResNet-101. The authors' released code builds a pre-activation wide network with
+    160, 320 and 640 channels and 9 units per stage, each of two 3 × 3 convolutions without a
+    bottleneck: 56 layers, ten times as wide as a ResNet-56.
     """
     return ResNet(channels, classes, depth=56, width=10, dropout=dropout)

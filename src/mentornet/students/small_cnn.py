@@ -11,15 +11,16 @@ __all__ = ["SmallCNN"]
 
 
 class SmallCNN(nn.Module):
-    """Four 3 × 3 convolutions, the second and fourth followed by pooling where there is room.
+    """A small network of four convolutions, for grey images of 8 × 8 pixels or more.
 
-    For images of 8 × 8 or more; about 0.07M parameters at width 32.
+    The second and the fourth 3 × 3 convolution are followed by pooling. It has about 0.07M
+    parameters at width 32.
 
     Args:
-        channels: of the images.
-        classes: K.
-        width: channels of the first two convolutions; the others have twice as many.
-        dropout: share of the last features that is dropped.
+        channels: number of channels C of the images.
+        classes: number of classes K.
+        width: number of channels of the first two convolutions; the others have twice as many.
+        dropout: share of the last features that is dropped, in [0, 1).
     """
 
     def __init__(
@@ -39,6 +40,6 @@ class SmallCNN(nn.Module):
         self.classify = nn.Linear(8 * width, classes)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Logits `(B, K)` of images `(B, C, H, W)`."""
+        """Return the logits, `(B, K)`, of images `(B, C, H, W)`."""
         features: Tensor = self.dropout(self.features(images))
         return torch.as_tensor(self.classify(features))

@@ -1,4 +1,4 @@
-"""Batch norm over the whole batch of several processes, on any device."""
+"""Batch norm over the whole batch of all processes, on any device."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["SyncedBatchNorm2d", "synced"]
 
 
 class _Normed(torch.autograd.Function):
-    """γ (x − μ)/σ + β with μ and σ of all processes, by torch's own kernels.
+    """γ (x − μ)/σ + β with μ and σ over the images of all processes, by torch's own kernels.
 
     With s = Σ ∂y and t = Σ ∂y x̂ over the N values of a channel on all processes, where
     x̂ = (x − μ)/σ, the gradient is ∂x = γ/σ (∂y − s/N − x̂ t/N).
@@ -60,9 +60,9 @@ class _Normed(torch.autograd.Function):
 
 
 class SyncedBatchNorm2d(nn.BatchNorm2d):
-    """Batch norm whose mean and variance in training are those of all processes' images.
+    """Batch norm whose mean and variance in training are over the images of all processes.
 
-    (Torch's own `SyncBatchNorm` is for GPUs only.) One exchange a layer, and one on the way back.
+    Each layer takes one exchange forward and one backward. (`nn.SyncBatchNorm` needs a GPU.)
     """
 
     def forward(self, images: Tensor) -> Tensor:
@@ -86,7 +86,7 @@ class SyncedBatchNorm2d(nn.BatchNorm2d):
 
 
 def synced(student: nn.Module) -> nn.Module:
-    """The student with its 2-d batch norms over the batches of all processes."""
+    """Replace the 2-d batch norms of the student by synced ones, and return the student."""
     for name, child in list(student.named_children()):
         if type(child) is nn.BatchNorm2d:
             norm = SyncedBatchNorm2d(

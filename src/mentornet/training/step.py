@@ -78,6 +78,7 @@ class TrainingStep:
         self.processes, self.parts, self.looks_again = processes, parts, looks_again
         self.average, self.alone = average, processes.alone
         self.beside = list(supervision.parameters())
+        self.weighted = type(supervision).weights is not Supervision.weights
 
     def take(self, batch: Batch, learning_rate: float) -> StepResult:
         """Losses, weights with the student fixed, and the gradients of their weighted mean."""
@@ -98,7 +99,7 @@ class TrainingStep:
         parts = [
             Processes(place, self.parts).share(len(batch.index)) for place in range(self.parts)
         ]
-        if self.supervision.weighs:
+        if self.weighted:
             with _unmoved(self.student, batch.inputs.device):
                 logits = [self._look(batch.inputs[part]).logits for part in parts]
                 said = Outputs(torch.cat(logits))
@@ -130,10 +131,7 @@ class TrainingStep:
     def _evidence(self, said: Outputs, losses: Tensor, batch: Batch) -> Evidence:
         """What is known of the samples of all processes, by one exchange."""
         if losses.shape != batch.given_label.shape:
-            raise MentorNetError(
-                f"the method must give one loss a sample, {tuple(batch.given_label.shape)}, got a "
-                f"tensor of shape {tuple(losses.shape)}"
-            )
+            raise _wrong_shape("loss", losses, batch)
         logits, losses = said.logits.detach(), losses.detach()
         predicted = logits.argmax(1)
         margins = margins_of(logits, batch.given_label)
@@ -163,6 +161,9 @@ class TrainingStep:
             losses = torch.where(label == batch.given_label, losses, right)
         seen = Seen(batch, said, label, losses, weights, self.student, self.average)
         taught = self.supervision.teach(seen)
+        for what, given in (("loss", taught.losses), ("weight", taught.weights)):
+            if given is not None and given.shape != label.shape:
+                raise _wrong_shape(what, given, batch)
         loss = self._mean(taught.losses, taught.weights, batch)
         student: Any = self.student
         while isinstance(getattr(student, "module", None), nn.Module):
@@ -203,6 +204,13 @@ class TrainingStep:
         if self.supervision.weighs:
             decays = weights if self.parts > 1 or not self.looks_again else taught.weights
         return StepResult(loss if self.alone else evidence.losses.mean(), evidence, trust, decays)
+
+
+def _wrong_shape(what: str, given: Tensor, batch: Batch) -> MentorNetError:
+    return MentorNetError(
+        f"the method must give one {what} a sample, {tuple(batch.given_label.shape)}, got a tensor "
+        f"of shape {tuple(given.shape)}"
+    )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -277,6 +278,7 @@ class Trainer:
             "steps": self.total_steps,
             "seconds": self.seconds,
             "notes": self.notes,
+            "lessons": [asdict(outcome) for outcome in self.supervision.outcomes()],
         }
         if self.run is not None:
             write_records(

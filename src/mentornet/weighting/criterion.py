@@ -126,7 +126,7 @@ class Criterion(nn.Module):
         engine, step, progress = self.engine, self.engine.step, self.engine.progress
         with full_precision(evidence.losses.device):
             weights = engine.weigh(evidence)
-            if isinstance(engine.rule, Curriculum):
+            if isinstance(engine.rule, Curriculum) and evidence.wrong is None:
                 weights = as_shares(weights, evidence.losses, f"mentor {engine.rule.name!r}")
             self.account.add(evidence, weights, engine, step=step, progress=progress)
         self.weights = weights[mine]
@@ -223,9 +223,10 @@ class Criterion(nn.Module):
         if self.is_auto:
             self._rule = (find_rule("pd"),)
         self.engine = self._make_engine(replace(DATA_DRIVEN, **self._given), auto=False)
-        self.engine.step = before.step.clone()
         self.engine.to(before.step.device)
-        self.engine.learn_from(verdicts.to(before.step.device), 1, self.learning_config)
+        self.engine.load_state_dict(before.state_dict(), strict=False)  # what was seen so far
+        learning = replace(self.learning_config, history=self._rule[0].min_history)
+        self.engine.learn_from(verdicts.to(before.step.device), 1, learning)
 
     def learn_if_due(self) -> bool:
         """Learn if it is time, and return whether it was; a loop that compiles this calls it."""
@@ -236,7 +237,7 @@ class Criterion(nn.Module):
     @property
     def notes(self) -> list[str]:
         """What came of each update of the mentor so far."""
-        return [] if self.engine.learning is None else list(self.engine.learning.notes)
+        return [f"{outcome}" for outcome in self.engine.outcomes]
 
     def _check(self, evidence: Evidence) -> None:
         check_evidence(evidence, self.engine, self.samples, self.by_class)

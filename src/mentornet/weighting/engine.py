@@ -18,7 +18,7 @@ from mentornet.randomness import hashed_uniform
 from mentornet.verdicts import VerdictLookup, Verdicts
 from mentornet.weighting.evidence import Evidence
 from mentornet.weighting.history import LossHistory
-from mentornet.weighting.learning import Learning
+from mentornet.weighting.learning import Learning, Outcome
 from mentornet.weighting.levels import ClassLossLevel, FairLossLevel, LossLevel
 from mentornet.weighting.noise_rate import AutoPercentile, NoiseRate
 from mentornet.weighting.rules import Rule
@@ -149,6 +149,11 @@ class Weighting(nn.Module):
         if self.learning.plays_wrong and self.noise is None:
             self.noise = NoiseRate(self.total_steps, self.config.burn_in)
         self.to(self.step.device)
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """What came of each update of the mentor so far."""
+        return [] if self.learning is None else self.learning.outcomes
 
     @property
     def progress(self) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
@@ -113,7 +113,7 @@ class Learning(nn.Module):
         self.done = max(0, sum(begun > due for due in self.due) - 1)  # the last is still due
         self.mentors: dict[str, LearnedMentor] = {}
         self._rule = self._predefined
-        self.notes: list[str] = []
+        self.outcomes: list[Outcome] = []
 
     @property
     def verdicts(self) -> Verdicts:
@@ -163,7 +163,7 @@ class Learning(nn.Module):
         with torch.inference_mode(False):  # whatever the loop around it does
             rule, outcome = self._learned(now, self._percent(later), noise_rate)
         self._rule = (self._agreed(rule),)
-        self.notes.append(f"{outcome}")
+        self.outcomes.append(outcome)
         if isinstance(self.rule, Mentor) and self.rule is not self.predefined:
             self.mentors[f"{self.done}-at-{now:02d}"] = LearnedMentor(self.rule, now)
         return self.rule
@@ -227,13 +227,14 @@ class Learning(nn.Module):
             "progress": {name: it.progress for name, it in self.mentors.items()},
             "uniform": isinstance(self.rule, Uniform),
             "now": now,
-            "notes": list(self.notes),
+            "outcomes": [asdict(outcome) for outcome in self.outcomes],
         }
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
         """Go on from there."""
         self.lessons.load_state_dict(state["lessons"])
-        self.steps, self.done, self.notes = state["steps"], state["done"], list(state["notes"])
+        self.steps, self.done = state["steps"], state["done"]
+        self.outcomes = [Outcome(**outcome) for outcome in state["outcomes"]]
         self.mentors = {}
         for name, weights in state["mentors"].items():
             mentor = self.fresh_mentor().eval().requires_grad_(False)

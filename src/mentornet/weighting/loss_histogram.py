@@ -29,22 +29,29 @@ class LossHistogram(nn.Module):
 
     counts: Tensor
     edges: Tensor
+    first: Tensor
 
     def __init__(self, rows: int = 1, decay: float = 0.98) -> None:
         super().__init__()
         self.decay = decay
         self.register_buffer("counts", torch.zeros(rows, BINS))
         self.register_buffer("edges", edges(), persistent=False)
+        self.register_buffer("first", torch.arange(rows)[:, None] * BINS, persistent=False)
 
     @torch.no_grad()
-    def update(self, losses: Tensor, row: Tensor | int = 0) -> None:
-        """Take in losses `(B,)`, all into one row or each into its own; NaN does not count."""
+    def update(self, losses: Tensor, row: Tensor | None = None) -> None:
+        """Take in the losses of a batch; NaN does not count.
+
+        Args:
+            losses: `(R, B)`, one row for each distribution; or `(B,)` with `row`.
+            row: the distribution that each loss belongs to, `(B,)`.
+        """
         bins = torch.bucketize(losses.float(), self.edges)
         counted = (~losses.isnan()).to(self.counts.dtype)
-        rows = torch.as_tensor(row, device=bins.device).expand(len(bins))
-        flat = torch.zeros_like(self.counts).flatten()
-        added = flat.index_add(0, rows * BINS + bins, counted).view_as(self.counts)
-        self.counts = self.counts * self.decay + added
+        place = bins + (self.first if row is None else row * BINS)
+        flat = torch.zeros_like(self.counts).view(-1)
+        flat.index_add_(0, place.view(-1), counted.view(-1))
+        self.counts = self.counts * self.decay + flat.view_as(self.counts)
 
     def shares(self) -> Tensor:
         """Each row as shares that sum to 1, `(R, 64)`; 0 where nothing was seen."""

@@ -95,9 +95,8 @@ class NoiseRate(nn.Module):
         self.earliest, self.latest = (
             share * total_steps for share in (_SETTLED, max(burn_in, _SETTLED))
         )
-        self.given = LossHistogram(decay=decay)
-        self.wrong = LossHistogram(decay=decay)
-        self.bells = TwoBells(self.given.edges)
+        self.recent = LossHistogram(2, decay)  # of ℓ on the given labels, and of ℓ_wrong
+        self.bells = TwoBells(self.recent.edges)
         self.register_buffer("average", torch.zeros(len(_SHARES)))
         self.register_buffer("knows_wrong", torch.tensor(False))
         self.register_buffer("settled", torch.tensor(False))
@@ -134,13 +133,13 @@ class NoiseRate(nn.Module):
         rate, _, sure = self.average
         clear = self.knows_wrong & (rate - sure < _CLEAR) & (step >= self.earliest)
         self.settled = self.settled | clear | (step >= self.latest)
-        self.given.update(losses)
+        unknown = torch.full_like(losses, torch.nan) if wrong is None else wrong
+        self.recent.update(torch.stack([losses, unknown]))
         if wrong is None:
-            now = self.bells.update(self.given.shares()[0]).expand(len(_SHARES))
+            now = self.bells.update(self.recent.shares()[0]).expand(len(_SHARES))
         else:
-            self.wrong.update(wrong)
             self.knows_wrong = torch.ones_like(self.knows_wrong)
-            now = _tail_ratios(self.given.shares()[0], self.wrong.shares()[0], self.shares)
+            now = _tail_ratios(self.recent.shares(), self.shares)
         moved = self.average + self.smooth * (now - self.average)
         self.average = torch.where(self.settled, moved, now)
 
@@ -155,7 +154,7 @@ class NoiseRate(nn.Module):
             steady: on which samples the student is of one mind, where that is known: if they are
                 a tenth of all, the rate is the share of them that it holds wrong.
         """
-        rate, seen = self.rate.item(), self.given.counts.sum().item()
+        rate, seen = self.rate.item(), self.recent.counts[0].sum().item()
         assumes = _ANY_CLASS if self.knows_wrong else _TWO_BELLS
         if steady is not None and steady.share >= _ENOUGH:
             rate, seen, assumes = steady.against, steady.count, _OF_ONE_MIND
@@ -210,8 +209,9 @@ class AutoPercentile(nn.Module):
         return losses / torch.where(self.unit > 0, self.unit, 1.0).to(losses.dtype)
 
 
-def _tail_ratios(given: Tensor, wrong: Tensor, shares: Tensor) -> Tensor:
+def _tail_ratios(recent: Tensor, shares: Tensor) -> Tensor:
     """P(ℓ > m) / P(ℓ_wrong > m), `(3,)`, where about each of `shares` of ℓ_wrong lies beyond m."""
-    beyond_given, beyond_wrong = given.flip(0).cumsum(0).flip(0), wrong.flip(0).cumsum(0).flip(0)
-    at = ((beyond_wrong >= shares).sum(1) - 1).clamp(0, BINS - 1)
-    return (beyond_given[at] / beyond_wrong[at].clamp(min=1e-12)).clamp(0, 1)
+    beyond = recent.flip(1).cumsum(1).flip(1)  # of ℓ and of ℓ_wrong, bin by bin
+    at = ((beyond[1] >= shares).sum(1) - 1).clamp(0, BINS - 1)
+    given, wrong = beyond[:, at]
+    return (given / wrong.clamp(min=1e-12)).clamp(0, 1)

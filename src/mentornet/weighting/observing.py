@@ -12,7 +12,7 @@ from torch.nn import functional as F  # noqa: N812
 from mentornet.errors import MentorNetError
 from mentornet.precision import HALF
 from mentornet.records import margins_of
-from mentornet.weighting.checks import IGNORE
+from mentornet.weighting.checks import IGNORE, can_look
 from mentornet.weighting.engine import Weighting
 from mentornet.weighting.evidence import Evidence, loss_on_another_class, processes_here
 
@@ -35,14 +35,15 @@ def observe(
         margins: whether the margins are wanted; images of labels have none.
     """
     precise = logits.float() if logits.dtype in HALF else logits
-    bad, beside = _bad(precise.detach(), labels)
-    harmless = precise.masked_fill(_rows(bad, precise), 0.0)
-    if beside is not None:
-        harmless = harmless.masked_fill(beside.unsqueeze(1), 0.0)
-    log_p = harmless.log_softmax(1)
+    log_p = precise.log_softmax(1)
     known = log_p.detach()
     losses = F.nll_loss(known, labels, reduction="none", ignore_index=IGNORE)
-    if losses.ndim > 1:
+    bad = None
+    if not (labels.ndim == 1 and can_look(losses) and bool(losses.isfinite().all())):
+        bad, log_p = _harmless(precise, labels)
+        known = log_p.detach()
+        losses = F.nll_loss(known, labels, reduction="none", ignore_index=IGNORE)
+    if bad is not None and losses.ndim > 1:
         places = (labels != IGNORE).flatten(1).sum(1)
         unlabelled = places == 0
         losses = (losses.flatten(1).sum(1) / places).masked_fill(bad | unlabelled, torch.nan)
@@ -51,11 +52,20 @@ def observe(
         return Evidence(losses, label, predicted, index, unlabelled=unlabelled), log_p
     likely, first = known.argmax(1), processes_here().place(len(labels))[0].start
     wrong = loss_on_another_class(known, likely, seed=engine.seed, step=engine.step, first=first)
-    evidence = Evidence(
-        losses.masked_fill(bad, torch.nan), labels, likely.masked_fill(bad, -1), index,
-        wrong.masked_fill(bad, torch.nan), margins_of(known, labels) if margins else None,
-    )  # fmt: skip
-    return evidence, log_p
+    if bad is not None:
+        losses, wrong = losses.masked_fill(bad, torch.nan), wrong.masked_fill(bad, torch.nan)
+        likely = likely.masked_fill(bad, -1)
+    lead = margins_of(known, labels) if margins else None
+    return Evidence(losses, labels, likely, index, wrong, lead), log_p
+
+
+def _harmless(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Which rows `(B,)` have logits that are not numbers, and log-probabilities without these."""
+    bad, beside = _bad(logits.detach(), labels)
+    harmless = logits.masked_fill(_rows(bad, logits), 0.0)
+    if beside is not None:
+        harmless = harmless.masked_fill(beside.unsqueeze(1), 0.0)
+    return bad, harmless.log_softmax(1)
 
 
 def weighted_nll(

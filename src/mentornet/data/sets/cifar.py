@@ -75,12 +75,13 @@ _FILES = (
 )
 
 CIFAR10 = Dataset(
-    "cifar10", f"CIFAR-10. {_FILES}", partial(_load, "cifar10"), shape=(3, 32, 32), classes=10,
-    count=50_000, has_clean_labels=True, options=("folder", "mirror"),
+    "cifar10", f"Colour 32 × 32 images of 10 classes. {_FILES}", partial(_load, "cifar10"),
+    shape=(3, 32, 32), classes=10, count=50_000, has_clean_labels=True,
+    options=("folder", "mirror"),
 )  # fmt: skip
 
 CIFAR100 = Dataset(
-    "cifar100", f"CIFAR-100 with its fine labels. {_FILES}", partial(_load, "cifar100"),
+    "cifar100", f"Colour 32 × 32 images of 100 classes. {_FILES}", partial(_load, "cifar100"),
     shape=(3, 32, 32), classes=100, count=50_000, has_clean_labels=True,
     options=("folder", "mirror"),
 )  # fmt: skip

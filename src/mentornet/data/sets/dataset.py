@@ -17,7 +17,7 @@ class Dataset:
 
     Attributes:
         name: what users call it.
-        about: one line that says what it is and where its files are searched for.
+        about: one line: a sentence that says what it is, then where its files are searched for.
         load: reads the dataset.
         shape: of one sample, (C, H, W).
         classes: number of classes, K.

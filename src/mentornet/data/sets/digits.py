@@ -26,6 +26,6 @@ def load_digits() -> Splits:
 
 
 DIGITS = Dataset(
-    "digits", "8 × 8 grey images that scikit-learn contains. Nothing is downloaded.",
+    "digits", "Grey 8 × 8 images of digits. They come with scikit-learn; nothing is downloaded.",
     lambda _: load_digits(), shape=(1, 8, 8), classes=10, count=1_437, has_clean_labels=True,
 )  # fmt: skip

@@ -65,7 +65,8 @@ def _find(folder: Path, name: str) -> Path:
 
 FASHION_MNIST = Dataset(
     "fashion-mnist",
-    "Fashion-MNIST. The four IDX files, in `folder` or from Debian's dataset-fashion-mnist.",
+    "Grey 28 × 28 pictures of clothes. The four IDX files, in `folder` or from Debian's "
+    "dataset-fashion-mnist.",
     lambda options: load_fashion_mnist(options.folder), shape=(1, 28, 28), classes=10,
     count=60_000, has_clean_labels=True, options=("folder",),
 )  # fmt: skip

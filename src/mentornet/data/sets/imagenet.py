@@ -162,8 +162,8 @@ def _load(options: LoadOptions) -> Splits:
 
 IMAGENET = Dataset(
     "imagenet",
-    "ILSVRC12: `train/<synset>/` and `val/` with class folders, the list of Kaggle or a `val.txt`; "
-    "in `folder`, or in `imagenet` inside MENTORNET_DATA.",
+    "ImageNet, the ILSVRC12 photographs. `train/<synset>/` and `val/` with class folders, the list "
+    "of Kaggle or a `val.txt`; in `folder`, or in `imagenet` inside MENTORNET_DATA.",
     _load, shape=(3, SIDE, SIDE), classes=1_000, count=1_281_167, has_clean_labels=True,
     streamed=True, options=("folder", "image_size", "skip_bad", "stream"),
 )  # fmt: skip

@@ -198,14 +198,15 @@ _OPTIONS = ("folder", "image_size", "skip_bad", "stream", "imagenet")
 
 WEBVISION = Dataset(
     "webvision",
-    "WebVision 1.0 by its official lists in `info/`; in `folder`, or in `webvision` inside "
-    "MENTORNET_DATA. With `imagenet`, students are tested on the images of ImageNet too.",
+    "Photographs of WebVision 1.0 with labels from the web. They are read by the official lists in "
+    "`info/`, in `folder` or in `webvision` inside MENTORNET_DATA. With `imagenet`, students are "
+    "tested on the images of ImageNet too.",
     partial(_load, mini=False), shape=(3, SIDE, SIDE), classes=1_000, count=2_439_574,
     has_clean_labels=False, streamed=True, options=_OPTIONS,
 )  # fmt: skip
 
 WEBVISION_MINI = Dataset(
-    "webvision-mini", f"The images of WebVision from Google, of the first {MINI} classes.",
+    "webvision-mini", f"The photographs of WebVision from Google, of the first {MINI} classes.",
     partial(_load, mini=True), shape=(3, SIDE, SIDE), classes=MINI, count=65_944,
     has_clean_labels=False, streamed=True, options=_OPTIONS,
 )  # fmt: skip
