@@ -42,7 +42,7 @@ def z(shape_of_difference: tuple[int, ...] = (2, 1), **columns: torch.Tensor) ->
         "loss": torch.ones(2, 1),
         "difference": torch.ones(*shape_of_difference),
         "label": torch.zeros(2, dtype=torch.long),
-        "epoch": torch.zeros(2, dtype=torch.long),
+        "progress": torch.zeros(2, dtype=torch.long),
     }
     return MentorFeatures(**(known | columns))
 
@@ -51,11 +51,11 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "negative loss": (lambda: weigh(torch.tensor([0.5, -0.25])), "must be ≥ 0, got -0.25 for sample 1"),
     "NaN loss": (lambda: weigh(torch.tensor([NAN, 1.0])), "loss must be finite, got nan for sample 0"),
     "infinite loss": (lambda: weigh(torch.tensor([1.0, INF])), "loss must be finite, got inf"),
-    "NaN percentile": (lambda: weigh(pair, percentile=NAN), "difference must be finite, got nan"),
+    "NaN loss level": (lambda: weigh(pair, loss_level=NAN), "difference must be finite, got nan"),
     "negative loss, curriculum": (lambda: curriculum_of(-pair), "must be ≥ 0, got -1 for sample 0"),
     "NaN loss, curriculum": (lambda: curriculum_of(pair * NAN), "loss must be finite, got nan"),
-    "epoch 100": (lambda: weigh(pair, epoch=100), "epoch must be in 0–99, got 100"),
-    "epoch -1": (lambda: weigh(pair, epoch=-1), "epoch must be in 0–99, got -1"),
+    "progress 100": (lambda: weigh(pair, progress=100), "progress must be in 0–99, got 100"),
+    "progress -1": (lambda: weigh(pair, progress=-1), "progress must be in 0–99, got -1"),
     "label 10 of 10": (lambda: weigh(pair, label=10), "label must be in 0–9, got 10"),
     "label -1": (lambda: weigh(pair, label=-1), "label must be in 0–9, got -1"),
     "a list of losses": (lambda: weigh([1.0, 2.0]), "loss must be a tensor, got list"),  # type: ignore[arg-type]
@@ -69,8 +69,8 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "difference of another shape": (lambda: z((2, 2)), "shape of loss (2, 1), got (2, 2)"),
     "label of another shape": (lambda: z(label=torch.zeros(3).long()), "label must have shape (B,)"),
     "label of floats": (lambda: z(label=pair), "label must be of an integer dtype"),
-    "epoch of floats": (lambda: weigh(pair, epoch=0.5), "epoch must be of an integer dtype"),
-    "percentile of another shape": (lambda: weigh(pair, percentile=torch.ones(3)), "percentile must be a scalar or have the shape of loss (2, 1), got (3, 1)"),
+    "progress of floats": (lambda: weigh(pair, progress=0.5), "progress must be of an integer dtype"),
+    "loss level of another shape": (lambda: weigh(pair, loss_level=torch.ones(3)), "loss_level must be a scalar or have the shape of loss (2, 1), got (3, 1)"),
     "label of booleans": (lambda: z(label=torch.tensor([True, False])), "label must be of an integer dtype"),
     "burn-in without draws": (lambda: make_mentor("mlp")(z(), burn_in=True), "burn_in and drop_rate need draws"),
     "dropping without draws": (lambda: make_mentor("mlp")(z(), drop_rate=0.5), "burn_in and drop_rate need draws"),

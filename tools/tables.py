@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 
 from mentornet.cli.listing import sizes_of, summary_of
@@ -103,14 +103,14 @@ def _setting(name: str, value: object) -> str:
     return f"`{name}={literal(value)}`"
 
 
-def _settings(values: dict[str, object] | dict[str, float | bool]) -> str:
+def _settings(values: Mapping[str, object]) -> str:
     return ", ".join(_setting(name, value) for name, value in values.items())
 
 
 def _method_settings(method: Method) -> str:
     """Own settings first; of the pace only what differs from its usual default."""
     if not isinstance(method, WeightingMethod):
-        return _settings(dict(method.settings))
+        return _settings(method.settings)
     own = {name: value for name, value in method.settings.items() if name not in _PACE}
     others = {
         name: value

@@ -49,7 +49,9 @@ def batch(step: int) -> Batch:
     draw = generator(7, step)
     index = torch.randperm(COUNT, generator=draw)[:BATCH]
     images = torch.randn(BATCH, 3, 2, 2, generator=draw)
-    return Batch(index, images, torch.randint(CLASSES, (BATCH,), generator=draw))
+    label = torch.randint(CLASSES, (BATCH,), generator=draw)
+    second = images + torch.randn(BATCH, 3, 2, 2, generator=draw) / 10
+    return Batch(index, images, label, second=second)
 
 
 @pytest.fixture(params=list(METHODS))
@@ -98,7 +100,10 @@ def test_weights_are_shares_without_gradient(name: str) -> None:
 def test_losses_do_not_depend_on_the_order(name: str) -> None:
     order = torch.randperm(BATCH, generator=generator(1))
     taught, seen = student(name), batch(0)
-    other = Batch(seen.index[order], seen.inputs[order], seen.given_label[order])
+    assert seen.second is not None
+    other = Batch(
+        seen.index[order], seen.inputs[order], seen.given_label[order], second=seen.second[order]
+    )
     one = started(name).step(taught, seen)
     two = started(name).step(taught, other)
     assert torch.allclose(one.evidence.losses[order], two.evidence.losses, atol=1e-6)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -45,7 +46,11 @@ def test_it_makes_a_difference(tmp_path: Path) -> None:
 
     (With batch norm the further look would move running averages.)
     """
-    changes = {"student": "tests.training.sharing:Normless", "width": None, "epochs": 2}
+    changes: dict[str, Any] = {
+        "student": "tests.training.sharing:Normless",
+        "width": None,
+        "epochs": 2,
+    }
     train(config("strength=0", **changes), tmp_path / "nothing")
     train(small("full-model", **changes), tmp_path / "plain")
     assert_same_outcome(tmp_path / "nothing", tmp_path / "plain")

@@ -19,6 +19,7 @@ from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 from mentornet.methods import Method, Outputs, Seen, Supervision, Task, Taught, make_method
 from mentornet.randomness import generator, seeded
+from mentornet.records import margins_of
 from mentornet.training import Trainer
 from mentornet.verdicts import Verdicts
 from mentornet.weighting import Evidence
@@ -51,15 +52,13 @@ def test_nothing_is_computed_twice_in_a_step(
 ) -> None:
     """DD takes the loss a second time, on the labels that verdicts put right."""
     margins: list[int] = []
-    from mentornet.training import step
-
-    plain = step.margins_of
+    plain = margins_of
 
     def counted(logits: Tensor, label: Tensor) -> Tensor:
         margins.append(len(label))
         return plain(logits, label)
 
-    monkeypatch.setattr(step, "margins_of", counted)
+    monkeypatch.setattr("mentornet.training.step.margins_of", counted)
     trainer = Trainer(prepared(method))
     trainer.student.train()
     batches = trainer.batches.epoch(0)
@@ -137,7 +136,9 @@ def task() -> Task:
     "method", ["full-model", "mentornet-pd", "mentornet-auto", "mentornet-dd", "spade"]
 )
 def test_processes_exchange_once_a_step(method: str, parts: int) -> None:
-    settings = {"steps": 20, "updates": (0.2, 0.4)} if method == "mentornet-dd" else {}
+    settings: dict[str, Any] = {}
+    if method == "mentornet-dd":
+        settings = {"steps": 20, "updates": (0.2, 0.4)}
     two = Two()
     work = AtWork(make_method(method, **settings), task(), parts=parts, processes=two)
     student = linear()
