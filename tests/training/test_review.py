@@ -263,8 +263,8 @@ def test_a_run_is_resumed_from_another_folder(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"momentum": 0.0}, "Nesterov's momentum cannot be 0"),
-        ({"checkpoint_seconds": float("inf")}, "checkpoint-seconds must be ≥ 0, got inf"),
+        ({"momentum": 0.0}, "nesterov is true and needs a momentum above 0"),
+        ({"checkpoint_seconds": float("inf")}, "checkpoint_seconds must be ≥ 0, got inf"),
         ({"clean_count": 30}, "mentornet-pd does not use verified samples"),
     ],
 )
@@ -274,7 +274,7 @@ def test_settings_that_cannot_be(changes: dict[str, Any], message: str) -> None:
 
 
 def test_two_dropouts_are_one_too_many() -> None:
-    with pytest.raises(MentorNetError, match=r"forgetting sets the student's dropout to 0.3"):
+    with pytest.raises(MentorNetError, match=r"forgetting sets the dropout of the student to 0.3"):
         prepared("forgetting", dropout=0.1)
 
 

@@ -115,7 +115,7 @@ def test_a_bad_image_is_named_or_grey(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(arguments("imagenet", tmp_path / "run", *words)) == 2
     error = capsys.readouterr().err
     assert "n01440764_3.JPEG cannot be read as an image" in error
-    assert "skip_bad" in error
+    assert "--skip-bad" in error
     assert main(arguments("imagenet", tmp_path / "more", *words, "--skip-bad")) == 0
     assert "1 images cannot be read and are replaced by grey ones" in capsys.readouterr().err
 
