@@ -198,7 +198,7 @@ MISTAKES = {
     "noise rate": (["--noise", "uniform:40"], "noise rate must be in [0, 1], got 40; did you mean 0.4"),
     "noise name": (["--noise", "unifrom:0.4"], "did you mean 'uniform'"),
     "noise form": (["--noise", "0.4"], "noise must look like"),
-    "batch": (["--batch-size", "5000"], "batch_size must be at most the 128 training samples, got 5000"),
+    "batch": (["--batch-size", "5000"], "--batch-size must be at most the 128 training samples, got 5000"),
     "epochs": (["--epochs", "0"], "epochs must be ≥ 1, got 0"),
     "evaluate-every": (["--evaluate-every", "0"], "evaluate-every must be ≥ 1, got 0"),
     "method": (["--method", "mentornet-ddd"], "did you mean 'mentornet-dd'"),
@@ -213,10 +213,10 @@ MISTAKES = {
     "no momentum": (["--momentum", "0"], "--nesterov is true and needs a momentum above 0"),
     "tpu": (["--accelerator", "tpu"], "accelerator 'tpu'"),
     "clean file": (["--clean", "none.csv"], "none.csv is missing"),
-    "too many verified": (["--noise", "uniform:0.4", "--clean-count", "129"], "clean_count is 129, but there are 128"),
+    "too many verified": (["--noise", "uniform:0.4", "--clean-count", "129"], "--clean-count is 129, but there are 128"),
     "limit": (["--limit", "99999"], "--limit is 99999, but there are 1437"),
     "config": (["--config", "none.toml"], "none.toml is missing"),
-    "folder": (["--folder", "x"], "--folder"),
+    "folder": (["--folder", "x"], "--folder has no meaning for digits"),
     "accelerator": (["--accelerator", "cuda"], "accelerator 'cuda'"),
 }  # fmt: skip
 
