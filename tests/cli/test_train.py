@@ -216,7 +216,7 @@ MISTAKES = {
     "too many verified": (["--noise", "uniform:0.4", "--clean-count", "129"], "--clean-count is 129, but there are 128"),
     "limit": (["--limit", "99999"], "--limit is 99999, but there are 1437"),
     "config": (["--config", "none.toml"], "none.toml is missing"),
-    "folder": (["--folder", "x"], "the setting folder has no meaning for digits"),
+    "folder": (["--folder", "x"], "--folder has no meaning for digits"),
     "accelerator": (["--accelerator", "cuda"], "accelerator 'cuda'"),
 }  # fmt: skip
 

@@ -25,13 +25,19 @@ def _settings(kind: Any) -> Iterator[str]:
 
 
 def with_flags(message: str, flags: dict[str, str]) -> str:
-    """The message with settings as flags: those of two words anywhere, the others at its start.
+    """The message with settings as flags.
+
+    A name of two words is a setting wherever it stands. A name of one word is a setting at the
+    start of the message and after "the setting".
 
     >>> flags = {"clean_count": "--clean-count", "limit": "--limit"}
     >>> with_flags("limit is 9, but there are 5 samples; leave out clean_count", flags)
     '--limit is 9, but there are 5 samples; leave out --clean-count'
+    >>> with_flags("the setting limit has no meaning here, as there is no limit", flags)
+    '--limit has no meaning here, as there is no limit'
     """
     for name, flag in flags.items():
+        message = re.sub(rf"\bthe setting {name}(?!\w)", flag, message)
         if "_" in name:
             message = re.sub(rf"(?<![\w-]){name}(?!\w|=)", flag, message)
         else:

@@ -111,22 +111,28 @@ class Criterion(nn.Module):
         labels = check_given_labels(losses, labels, self.engine, self.by_class)
         losses = losses.masked_fill(~losses.isfinite(), torch.nan)
         if logits is None:
-            return self._weigh(Evidence(losses, labels, torch.full_like(labels, -1), index))
+            evidence = Evidence(losses, labels, torch.full_like(labels, -1), index)
+            return self._weigh(evidence, own_losses=True)
         check_labels(logits, labels)
         seen, _ = observe(
             logits.detach(), labels, index, self.engine, margins=self.samples is not None
         )
-        return self._weigh(replace(seen, losses=losses))
+        return self._weigh(replace(seen, losses=losses), own_losses=True)
 
-    def _weigh(self, evidence: Evidence) -> Tensor:
-        """Return the weights of our samples, from the evidence of all processes; one exchange."""
+    def _weigh(self, evidence: Evidence, *, own_losses: bool = False) -> Tensor:
+        """Return the weights of our samples, from the evidence of all processes; one exchange.
+
+        Args:
+            evidence: of our samples.
+            own_losses: whether the losses are the user's own, which may be below 0.
+        """
         self._check(evidence)
         self._unlabelled = evidence.unlabelled
         evidence, mine = gathered(evidence, self._even, look=can_look(evidence.losses))
         engine, step, progress = self.engine, self.engine.step, self.engine.progress
         with full_precision(evidence.losses.device):
             weights = engine.weigh(evidence)
-            if isinstance(engine.rule, Curriculum) and evidence.wrong is None:
+            if own_losses and isinstance(engine.rule, Curriculum):
                 weights = as_shares(weights, evidence.losses, f"mentor {engine.rule.name!r}")
             self.account.add(evidence, weights, engine, step=step, progress=progress)
         self.weights = weights[mine]
