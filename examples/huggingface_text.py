@@ -1,9 +1,9 @@
-"""Hugging Face: `MentorTrainer` where `Trainer` was.
+"""MentorNet in Hugging Face: `MentorTrainer` in place of `Trainer`.
 
     python examples/huggingface_text.py
 
-The sentences and the little transformer are made up on the spot, so that nothing is downloaded;
-`AutoModelForSequenceClassification.from_pretrained` and your dataset take their place.
+The sentences and the small transformer are made here, so that nothing is downloaded. In your
+project, `AutoModelForSequenceClassification.from_pretrained` and your dataset take their place.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LENGTH = 12
 
 
 def reviews(count: int, seed: int, noise: float) -> list[dict[str, Any]]:
-    """Tokenised reviews, good (1) or bad (0); a share of the labels is wrong."""
+    """Return tokenised reviews, good (1) or bad (0); a share of the labels is wrong."""
     draw, rows = random.Random(seed), []
     for _ in range(count):
         label = draw.randrange(2)
@@ -51,7 +51,7 @@ def reviews(count: int, seed: int, noise: float) -> list[dict[str, Any]]:
 
 
 def tiny_model() -> BertForSequenceClassification:
-    """A transformer of two small layers, at its random start."""
+    """Return a transformer with two small layers and random weights."""
     sizes = BertConfig(
         vocab_size=3 + len(WORDS), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
         intermediate_size=64, max_position_embeddings=LENGTH, num_labels=2,
@@ -62,13 +62,13 @@ def tiny_model() -> BertForSequenceClassification:
 
 
 def accuracy(prediction: Any) -> dict[str, float]:
-    """For the trainer."""
+    """Return the accuracy in the form that the trainer expects."""
     right = prediction.predictions.argmax(1) == prediction.label_ids
     return {"accuracy": float(right.mean())}
 
 
 def main(out: str = "runs/huggingface", **options: Any) -> MentorTrainer:
-    """Train on reviews of which three in ten have a wrong label."""
+    """Train on reviews, three in ten labels wrong, and print the accuracy and the noise rate."""
     settings: dict[str, Any] = {
         "num_train_epochs": 5, "per_device_train_batch_size": 32, "learning_rate": 2e-3,
         "logging_steps": 50, "save_strategy": "no", "report_to": [], "use_cpu": True,
@@ -82,7 +82,7 @@ def main(out: str = "runs/huggingface", **options: Any) -> MentorTrainer:
         compute_metrics=accuracy,
     )
     trainer.train()
-    found = trainer.evaluate()  # by all processes together
+    found = trainer.evaluate()  # in all processes
     if trainer.is_world_process_zero() and trainer.criterion is not None:
         print(f"accuracy {found['eval_accuracy']:.1%}")
         print(trainer.criterion.noise_estimate())

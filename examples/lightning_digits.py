@@ -1,4 +1,4 @@
-"""Lightning: two lines in the module and a callback.
+"""MentorNet in Lightning: two lines in the module, and a callback.
 
 python examples/lightning_digits.py
 """
@@ -17,7 +17,7 @@ from mentornet.integrations.lightning import MentorCallback
 
 
 class Digits(L.LightningModule):  # type: ignore[misc]
-    """Any LightningModule; what is ours is marked."""
+    """An ordinary LightningModule; the two lines that MentorNet needs are marked."""
 
     def __init__(self, total_steps: int, samples: int) -> None:
         super().__init__()
@@ -25,24 +25,24 @@ class Digits(L.LightningModule):  # type: ignore[misc]
         self.criterion = MentorLoss(total_steps=total_steps, samples=samples)  # ← one
 
     def training_step(self, batch: Any, _: int) -> torch.Tensor:
-        """The weighted loss."""
+        """Return the weighted loss."""
         images, given, index = batch
         return self.criterion(self.student(images), given, index=index)  # ← two
 
     def validation_step(self, batch: Any, _: int) -> None:
-        """The plain loss, and the accuracy."""
+        """Log the plain loss and the accuracy."""
         images, label = batch
         logits = self.student(images)
         self.log("val_loss", self.criterion(logits, label))
         self.log("val_accuracy", (logits.argmax(1) == label).float().mean())
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        """SGD over the student."""
+        """Return SGD over the weights of the student."""
         return torch.optim.SGD(self.student.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-4)
 
 
 def main(epochs: int = 40, **options: Any) -> L.Trainer:
-    """Train, and tell how it went."""
+    """Train on digits, four in ten labels wrong, and print the accuracy and the noise rate."""
     images, given, test_images, test_labels = noisy_digits(seed=0)
     data = TensorDataset(images, given, torch.arange(len(given)))
     loader = DataLoader(data, batch_size=64, shuffle=True)

@@ -3,14 +3,14 @@
     python examples/plain_loop.py
 
 Four in ten labels of scikit-learn's digits are made wrong. A network that is trained plainly first
-learns the digits and then, in the later epochs, the wrong labels by heart: its accuracy on clean
-test images falls. MentorNet (Jiang et al., ICML 2018) gives every sample of a mini-batch a weight v
-in [0, 1] and minimises (1/B) Σ v ℓ. The weights come from a mentor that looks at each loss, at how
-far it is from the other losses, and at the progress of training; large losses late in training
-are probably wrong labels. Each step is one of SPADE's: losses, then weights with the student
-fixed, then the student.
+learns the digits. In the later epochs it memorises the wrong labels, so its accuracy on clean test
+images falls. MentorNet (Jiang et al., ICML 2018) gives every sample of a batch a weight v in [0, 1]
+and minimises (1/B) Σ v ℓ. The weights come from a mentor, which looks at each loss, at how far it
+is from the other losses, and at the progress of training. Large losses late in training are
+probably those of wrong labels. Each step computes the losses, then the weights with the student
+fixed, and then moves the student.
 
-All of that is in one line, marked below. The mentor is not told how many labels are wrong.
+All of that is in one line, which is marked below. The mentor is not told how many labels are wrong.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from torch import nn
 
 from mentornet import MentorLoss
 
-PERCENT, BATCH = 60, 64
+EPOCHS, BATCH = 60, 64
 
 
 def noisy_digits(seed: int) -> tuple[torch.Tensor, ...]:
-    """Samples and labels to train on, four in ten of them wrong, and clean ones to test on."""
+    """Return images and labels to train on, four in ten labels wrong, and clean ones to test on."""
     draw = torch.Generator().manual_seed(seed)
     pixels, digits = load_digits(return_X_y=True)
     images, labels = (
@@ -41,7 +41,7 @@ def noisy_digits(seed: int) -> tuple[torch.Tensor, ...]:
 
 
 def network() -> nn.Module:
-    """A small convolutional student."""
+    """Return a small convolutional network, the student."""
     return nn.Sequential(
         nn.Conv2d(1, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(),
         nn.Conv2d(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2),
@@ -49,8 +49,8 @@ def network() -> nn.Module:
     )  # fmt: skip
 
 
-def train(criterion: nn.Module, seed: int = 0, epochs: int = PERCENT) -> float:
-    """The accuracy on clean test images after the last epoch."""
+def train(criterion: nn.Module, seed: int = 0, epochs: int = EPOCHS) -> float:
+    """Train a student, and return its accuracy on clean test images after the last epoch."""
     images, given, test_images, test_labels = noisy_digits(seed)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -68,10 +68,10 @@ def train(criterion: nn.Module, seed: int = 0, epochs: int = PERCENT) -> float:
         return (student(test_images).argmax(1) == test_labels).float().mean().item()
 
 
-def main(epochs: int = PERCENT) -> tuple[float, float]:
-    """Train both ways and tell."""
+def main(epochs: int = EPOCHS) -> tuple[float, float]:
+    """Train with cross-entropy and with MentorLoss, and print both accuracies."""
     plain = train(nn.CrossEntropyLoss(), epochs=epochs)
-    print(f"cross-entropy  {plain:.1%} of clean test images right after the last epoch")
+    print(f"cross-entropy  {plain:.1%} accuracy on clean test images after the last epoch")
 
     steps = epochs * -(-1400 // BATCH)
     criterion = MentorLoss(total_steps=steps)  # ← the one line

@@ -1,4 +1,4 @@
-"""scikit-learn: `MentorClassifier` on tables with wrong labels, beside the same network without it.
+"""MentorNet in scikit-learn: `MentorClassifier` beside the same network with plain training.
 
 python examples/sklearn_table.py
 """
@@ -15,7 +15,7 @@ TABLES = {"digits": load_digits, "wine": load_wine, "breast cancer": load_breast
 
 
 def corrupt(y: np.ndarray, noise: float, seed: int) -> np.ndarray:
-    """Labels of which a share is another class than the true one."""
+    """Replace a share of the labels by another class."""
     draw = np.random.default_rng(seed)
     classes = int(y.max()) + 1
     another = (y + draw.integers(1, classes, len(y))) % classes
@@ -23,7 +23,7 @@ def corrupt(y: np.ndarray, noise: float, seed: int) -> np.ndarray:
 
 
 def accuracies(table: str, noise: float, seed: int) -> tuple[float, float]:
-    """On clean test rows: the plain network's and the mentored one's."""
+    """Return the accuracies on clean test rows: with plain training, and with a mentor."""
     X, y = TABLES[table](return_X_y=True)
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
     given = corrupt(y, noise, seed)
@@ -33,7 +33,7 @@ def accuracies(table: str, noise: float, seed: int) -> tuple[float, float]:
 
 
 def main(seeds: int = 5, noise: float = 0.4) -> None:
-    """A line a table, mean and range over the seeds."""
+    """Print a line for each table, with the mean over the seeds and the range of the gain."""
     for table in TABLES:
         found = np.array([accuracies(table, noise, seed) for seed in range(seeds)]) * 100
         gain = found[:, 1] - found[:, 0]

@@ -105,7 +105,7 @@ def test_mentors_lists_what_ships(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("words", [["curriculum", "pd", "--set", "lambda2=2"], ["mentor", "pd"]])
 def test_plot(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plot", *words, "--epochs", "0", "99", "--out", str(tmp_path)]) == 0
+    assert main(["plot", *words, "--progress", "0", "99", "--out", str(tmp_path)]) == 0
     stem = "mentor-pd" if words[0] == "mentor" else "pd"
     assert {path.name for path in tmp_path.iterdir()} == {f"{stem}.png", f"{stem}.svg"}
     assert f"{stem}.png" in capsys.readouterr().out.replace("\n", "")
@@ -113,7 +113,7 @@ def test_plot(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize("name", CURRICULA)
 def test_every_curriculum_can_be_plotted(name: str, tmp_path: Path) -> None:
-    assert main(["plot", "curriculum", name, "--epochs", "0", "--out", str(tmp_path)]) == 0
+    assert main(["plot", "curriculum", name, "--progress", "0", "--out", str(tmp_path)]) == 0
     assert (tmp_path / f"{name}.png").stat().st_size > 10_000
 
 
@@ -183,13 +183,13 @@ MISTAKES = [
         ["fit-mentor", "--curriculum", "linear", "--set", "relative=2", "--out", "x"],
         "true or false",
     ),
-    (["plot", "curriculum", "pd", "--percentile", "nan"], "percentile must be a loss ≥ 0"),
+    (["plot", "curriculum", "pd", "--loss-level", "nan"], "--loss-level must be a loss ≥ 0"),
     (["fit-mentor", "--curriculum", "linear", "--history", "0", "--out", "x"], "history must"),
     (["plot", "curriculum", "nope"], "unknown curriculum 'nope'"),
     (["plot", "mentor", "nope"], "no mentor 'nope'"),
     (["plot", "mentor", "pd", "--set", "lambda1=1"], "--set is for a curriculum"),
-    (["plot", "curriculum", "pd", "--epochs", "100"], "epochs must be in 0–99"),
-    (["plot", "curriculum", "pd", "--percentile", "-1"], "percentile must be a loss ≥ 0"),
+    (["plot", "curriculum", "pd", "--progress", "100"], "progress must be in 0–99"),
+    (["plot", "curriculum", "pd", "--loss-level", "-1"], "--loss-level must be a loss ≥ 0"),
     (["reproduce", "table6", "--seeds", "0"], "seeds must be ≥ 1, got 0"),
     (["reproduce", "table2", "--jobs", "0"], "jobs must be ≥ 1, got 0"),
     (["reproduce", "tabel2"], "unknown table or figure 'tabel2'; did you mean 'table2'?"),

@@ -16,13 +16,13 @@ from mentornet.figures.table6 import draw_fits
 
 
 @pytest.mark.parametrize("name", CURRICULA)
-def test_a_surface_an_epoch_and_the_implied_loss(name: str) -> None:
+def test_a_surface_for_each_moment_and_the_implied_loss(name: str) -> None:
     curriculum = make_curriculum(name)
-    drawn = draw_curriculum(curriculum.weight, name, epochs=(0, 20, 99), history=10)
+    drawn = draw_curriculum(curriculum.weight, name, moments=(0, 20, 99), history=10)
     *surfaces, implied = drawn.axes
     assert all(isinstance(axes, Axes3D) for axes in surfaces)
     changes = name == "temporal-mixture"
-    titles = ["epoch 0, 20 %", "epoch 99 %"] if changes else ["epoch 0, 20, 99 %"]
+    titles = ["progress 0, 20 %", "progress 99 %"] if changes else ["progress 0, 20, 99 %"]
     assert [axes.get_title() for axes in surfaces] == titles
     labels = [str(line.get_label()) for line in implied.get_lines()]
     assert [label.split(" ")[0] for label in labels[:3]] == ["cross-entropy", "Huber", "log-sum"]

@@ -130,7 +130,7 @@ MISTAKES = [
     ("resnet_101", "unknown student 'resnet_101'; did you mean 'resnet101'?"),
     ("no.such.module:net", "must name a module and a factory in it"),
     ("tests.students.test_students:nothing", "must name a module and a factory in it"),
-    ("tests.students.test_students:not_callable", "is not something to call"),
+    ("tests.students.test_students:not_callable", "is not a function or class"),
     ("tests.students.test_students:not_a_module", "must return a torch module, got int"),
 ]
 

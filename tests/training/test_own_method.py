@@ -22,7 +22,7 @@ from tests.training.test_resume import interrupted
 OWN = "tests.training.own_methods:MeanTeacher"
 
 
-def config(*settings: str, method: str = OWN, **changes: object) -> TrainConfig:
+def config(*settings: str, method: str = OWN, **changes: Any) -> TrainConfig:
     return replace(small("full-model", **changes), method=MethodConfig(method, settings))
 
 
@@ -47,10 +47,8 @@ def test_it_makes_a_difference(tmp_path: Path) -> None:
     (With batch norm the further look would move running averages.)
     """
     changes: dict[str, Any] = {
-        "student": "tests.training.sharing:Normless",
-        "width": None,
-        "epochs": 2,
-    }
+        "student": "tests.training.sharing:Normless", "width": None, "epochs": 2,
+    }  # fmt: skip
     train(config("strength=0", **changes), tmp_path / "nothing")
     train(small("full-model", **changes), tmp_path / "plain")
     assert_same_outcome(tmp_path / "nothing", tmp_path / "plain")

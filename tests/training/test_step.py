@@ -18,6 +18,7 @@ from mentornet.data import Batch
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 from mentornet.methods import Method, Outputs, Seen, Supervision, Task, Taught, make_method
+from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator, seeded
 from mentornet.records import margins_of
 from mentornet.training import Trainer
@@ -52,11 +53,10 @@ def test_nothing_is_computed_twice_in_a_step(
 ) -> None:
     """DD takes the loss a second time, on the labels that verdicts put right."""
     margins: list[int] = []
-    plain = margins_of
 
     def counted(logits: Tensor, label: Tensor) -> Tensor:
         margins.append(len(label))
-        return plain(logits, label)
+        return margins_of(logits, label)
 
     monkeypatch.setattr("mentornet.training.step.margins_of", counted)
     trainer = Trainer(prepared(method))
@@ -136,11 +136,9 @@ def task() -> Task:
     "method", ["full-model", "mentornet-pd", "mentornet-auto", "mentornet-dd", "spade"]
 )
 def test_processes_exchange_once_a_step(method: str, parts: int) -> None:
-    settings: dict[str, Any] = {}
-    if method == "mentornet-dd":
-        settings = {"steps": 20, "updates": (0.2, 0.4)}
-    two = Two()
-    work = AtWork(make_method(method, **settings), task(), parts=parts, processes=two)
+    settings = ("steps=20", "updates=0.2,0.4") if method == "mentornet-dd" else ()
+    two, made = Two(), make_method(method, **parse_settings(settings))
+    work = AtWork(made, task(), parts=parts, processes=two)
     student = linear()
     for step in range(10):
         work.step(student, shared(step))

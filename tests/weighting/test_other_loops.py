@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from mentornet import MentorLoss, MentorNetError
 from mentornet.curricula import make_curriculum
-from mentornet.distributed import Processes
 from mentornet.mentors import load_mentor, make_mentor
 from mentornet.randomness import generator
 from mentornet.weighting.checks import IGNORE
@@ -233,9 +232,7 @@ def test_records_count_progress_from_the_step_itself() -> None:
 
 def test_compiled_whole_it_refuses_to_be_one_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each process would go its own way; with a graph break it asks the others."""
-    monkeypatch.setattr(
-        "mentornet.weighting.evidence.Processes.here", lambda: Processes(rank=0, world=2)
-    )
+    monkeypatch.setattr("mentornet.weighting.evidence._are_several", lambda: True)
     compiled = torch.compile(MentorLoss(total_steps=10), fullgraph=True, backend="eager")
     logits, labels = batches(1)[0]
     with pytest.raises(Exception, match="MentorLoss cannot exchange with other processes"):

@@ -24,7 +24,7 @@ class Audit:
     The files go to RUN/audit. Open report.html in a browser, decide about the suspects, and
     download your decisions. issues.csv (also as .parquet), classes.csv and transitions.csv have the
     numbers. The last line that is printed is a command that trains on cleaned.csv, which leaves out
-    the suspects. For example:
+    the suspects. With --relabel it relabels some of them. For example:
 
       mentornet audit runs/photos
       mentornet audit runs/photos --relabel 0.9 --out audit
@@ -36,15 +36,13 @@ class Audit:
     """Folder of a training run, which need not have ended."""
 
     out: Path | None = None
-    """Folder that the audit is written to. The default is RUN/audit."""
+    """Folder that the audit is written to; by default RUN/audit."""
 
     relabel: float | None = None
-    """Relabel suspects in cleaned.csv if the suggested label has at least this probability, for
-    example 0.9; other suspects are dropped. By default all suspects are dropped."""
+    """Relabel suspects whose suggested label has at least this probability; drop the others."""
 
     noise_rate: float | None = None
-    """Share of wrong labels in [0, 1], for example 0.2, if you know it; so many labels are suspect.
-    By default the share is estimated."""
+    """Share of wrong labels in [0, 1], such as 0.2, if you know it; by default it is estimated."""
 
     overwrite: bool = False
     """Replace an earlier audit."""

@@ -24,10 +24,10 @@ __all__ = ["COMMANDS", "command_named", "parse"]
 
 
 class Command(Protocol):
-    """Options as fields, the work in `run`."""
+    """A command: its options are fields, and `run` does the work."""
 
     def run(self) -> None:
-        """Do it."""
+        """Run the command."""
 
 
 COMMANDS: dict[str, type[Command]] = {
@@ -46,7 +46,7 @@ COMMANDS: dict[str, type[Command]] = {
 
 _DESCRIPTION = f"""mentornet {__version__}: learn which labels to trust while you train.
 
-Each command explains itself: mentornet train --help"""
+To see the options of a command: mentornet train --help"""
 
 
 def command_named(words: list[str]) -> type[Command] | None:

@@ -24,9 +24,9 @@ __all__ = ["Compare"]
 class Compare:
     """Show the stored results of a folder beside the paper's numbers.
 
-    A cell shows the mean over its seeds, their range and their number. Where a table has FullModel
-    and the oracle, the share of the gap between them that a method closes stands beside it; it is
-    of the last epochs.
+    A cell shows the mean over its seeds, their range and their number. If a table has FullModel
+    (plain training) and the oracle, a cell also shows how much of the gap between these two the
+    method closes after the last epoch.
 
     For example:
 
@@ -41,7 +41,7 @@ class Compare:
     """Show only this table; by default every table that has results there."""
 
     seeds: int | None = None
-    """How many seeds of each cell to look for; by default all that are there."""
+    """Number of seeds of each cell to show; by default all that have a result."""
 
     def run(self) -> None:
         """Print every table that has results."""

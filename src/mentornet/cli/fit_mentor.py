@@ -50,7 +50,7 @@ _ARCH = listed(
 
 @dataclass(frozen=True)
 class FitMentor:
-    """Teach a mentor a predefined curriculum, on samples of the feature space.
+    """Teach a mentor to give the weights of a predefined curriculum.
 
     For example:
 
@@ -69,28 +69,28 @@ class FitMentor:
     arch: Annotated[str, arg(help=_ARCH)] = "bilstm"
 
     set: tuple[str, ...] = ()
-    """The curriculum's hyper-parameters, as key=value."""
+    """Settings of the curriculum as key=value, for example lambda1=0.5."""
 
     objective: Literal["implicit", "explicit"] = "implicit"
-    """Regress on the weights, or minimise the objective of Eq. 4 (needs a known G)."""
+    """implicit: regression on the weights; explicit: minimise Eq. 4, for a curriculum with a G."""
 
     features: Literal["grid", "dense"] = "grid"
-    """The paper's grid (App. D), or features off the grid, as a student meets them."""
+    """What to learn from: the paper's grid (App. D), or random features (dense) as in training."""
 
     history: int = 1
-    """T, how many steps of a sample's loss the mentor reads."""
+    """T, the number of past losses of a sample that the mentor reads."""
 
     num_classes: int = 10
-    """How many labels the mentor can tell apart."""
+    """Number of labels that the mentor can tell apart."""
 
     use_label: bool = True
     """Read the label; with --no-use-label, the label input is always 0."""
 
     samples: int = 300_000
-    """How many samples to learn from and be judged on."""
+    """Number of samples that the mentor learns from and is evaluated on."""
 
     steps: int = FitConfig.steps
-    """Steps of Adam, at most."""
+    """Largest number of steps of Adam."""
 
     learning_rate: float = FitConfig.learning_rate
     """The highest learning rate."""
@@ -102,13 +102,13 @@ class FitMentor:
     """Stop early after this many of the 50 evaluations without a new best."""
 
     seed: int = 0
-    """Of the starting values and of the order of the samples."""
+    """Seed of the starting weights and of the order of the samples."""
 
     overwrite: bool = False
-    """Replace the mentor that is in --out."""
+    """Replace the mentor in --out."""
 
     def run(self) -> None:
-        """Fit, and write the folder when all is done."""
+        """Teach the mentor, and write its folder at the end."""
         if self.samples < 1:
             raise MentorNetError(f"samples must be ≥ 1, got {self.samples}")
         curriculum = make_curriculum(self.curriculum, **parse_numbers(self.set))

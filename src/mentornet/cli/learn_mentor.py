@@ -23,7 +23,7 @@ __all__ = ["LearnMentor"]
 
 @dataclass(frozen=True)
 class LearnMentor:
-    r"""Learn a mentor from the verified samples of a finished run, to take to other data.
+    r"""Learn a mentor from the verified samples of a finished run, for use on other data.
 
     For example:
 
@@ -32,30 +32,30 @@ class LearnMentor:
       mentornet learn-mentor --run-folder runs/c10 --out mentors/dd
       mentornet train photos/ --method mentornet-dd --set mentor=mentors/dd --out runs/photos
 
-    It reads no label, so it serves any number of classes. With teaches_verified=false the
-    student treats verified samples like all others, so that their losses are like those of others.
+    The mentor reads no label, so it serves any number of classes. teaches_verified=false lets the
+    run treat verified samples like all others; otherwise their losses would not be typical.
     """
 
     run_folder: Path
-    """A finished run of mentornet-dd."""
+    """Folder of a finished run of mentornet-dd."""
 
     out: Path
     """Folder for config.json, model.safetensors and the card."""
 
     steps: int = 5000
-    """Steps of Adam."""
+    """Number of steps of Adam."""
 
     learning_rate: float = 0.03
     """The highest learning rate."""
 
     seed: int = 0
-    """Of the starting values, of what is held out and of the order."""
+    """Seed of the starting weights, of what is held out, and of the order."""
 
     overwrite: bool = False
-    """Replace the mentor that is in --out."""
+    """Replace the mentor in --out."""
 
     def run(self) -> None:
-        """Learn, and write the folder when all is done."""
+        """Learn the mentor, and write its folder at the end."""
         check_out(self.out, overwrite=self.overwrite)
         config = FitConfig(self.steps, learning_rate=self.learning_rate, seed=self.seed)
         with bar(f"{self.run_folder} → mentor", config.steps, "cross-entropy {:.3f}") as show:

@@ -1,4 +1,4 @@
-"""The folder that a command writes a mentor into: whole, or not at all."""
+"""Write the folder of a mentor: either completely, or not at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["RECORD", "RUN", "check_out", "write_folder"]
 RECORD = "record.json"
 RUN = "run.toml"
 FILES = {CARD, CONFIG, PAGE, RECORD, RUN, WEIGHTS}
-"""What is written, and so what may be overwritten."""
+"""The files that are written, and that may be overwritten."""
 
 
 def check_out(out: Path, *, overwrite: bool) -> None:
@@ -43,13 +43,13 @@ def check_out(out: Path, *, overwrite: bool) -> None:
 def write_folder(
     out: Path, mentor: Mentor, card: Card | LearnedCard, others: Mapping[str, str]
 ) -> None:
-    """The folder appears whole, or what was there stays.
+    """Write the folder at once; if that fails, what was there before stays.
 
     Args:
         out: the folder.
-        mentor: to save.
-        card: of it.
-        others: further files, text by name.
+        mentor: the mentor to save.
+        card: its card.
+        others: the text of further files, by name.
     """
     ships = out.resolve().parent == PRETRAINED
     out.parent.mkdir(parents=True, exist_ok=True)

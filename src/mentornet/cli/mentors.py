@@ -15,7 +15,7 @@ __all__ = ["Mentors"]
 
 @dataclass(frozen=True)
 class Mentors:
-    """List the mentors inside the package, ready for Mentor.from_pretrained(NAME).
+    """List the mentors that ship with the package; Mentor.from_pretrained(NAME) loads one.
 
     For example:
 

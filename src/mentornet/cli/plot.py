@@ -27,11 +27,11 @@ _NAME = (
 
 @dataclass(frozen=True)
 class Plot:
-    """Draw the weight over loss and loss difference, and the robust loss that it implies.
+    """Draw the weights of a curriculum or a mentor, and the robust loss that they imply.
 
     For example:
 
-      mentornet plot curriculum temporal-mixture --epochs 0 49 50
+      mentornet plot curriculum temporal-mixture --progress 0 49 50
       mentornet plot curriculum linear --set lambda1=0.5 lambda2=2
       mentornet plot mentor pd --out pictures
     """
@@ -42,12 +42,12 @@ class Plot:
     name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(help=_NAME)]
 
     out: Path = Path("pictures")
-    """Folder for NAME.png and NAME.svg, or mentor-NAME.*."""
+    """Folder for the pictures: NAME.png and NAME.svg, or mentor-NAME.png and mentor-NAME.svg."""
 
-    epochs: tuple[int, ...] = (0, 50, 99)
-    """Progress of training to draw at, in percent; for example 0 50 99."""
+    progress: tuple[int, ...] = (0, 50, 99)
+    """Progress of training to draw the weight at, in percent; for example 0 50 99."""
 
-    percentile: float = 2.0
+    loss_level: float = 2.0
     """Loss level ℓ_pt that the implied loss is drawn at."""
 
     set: tuple[str, ...] = ()
@@ -55,16 +55,18 @@ class Plot:
 
     def run(self) -> None:
         """Draw, and print where the pictures are."""
-        if not self.epochs or not all(0 <= epoch < PERCENT for epoch in self.epochs):
-            raise MentorNetError(f"epochs must be in 0–{PERCENT - 1} percent, got {self.epochs}")
-        if not 0 <= self.percentile < float("inf"):
-            raise MentorNetError(f"percentile must be a loss ≥ 0, got {self.percentile:g}")
+        if not self.progress or not all(0 <= percent < PERCENT for percent in self.progress):
+            raise MentorNetError(
+                f"progress must be in 0–{PERCENT - 1} percent, got {self.progress}"
+            )
+        if not 0 <= self.loss_level < float("inf"):
+            raise MentorNetError(f"loss_level must be a loss ≥ 0, got {self.loss_level:g}")
         from mentornet.figures.curriculum import draw_curriculum
         from mentornet.figures.style import save
 
         weigh, history, title = self._subject()
         drawn = draw_curriculum(
-            weigh, title, epochs=self.epochs, history=history, percentile=self.percentile
+            weigh, title, moments=self.progress, history=history, loss_level=self.loss_level
         )
         stem = Path(self.name).resolve().name
         stem = f"mentor-{stem}" if self.subject == "mentor" else stem

@@ -26,7 +26,7 @@ __all__ = ["Predict"]
 
 @dataclass(frozen=True)
 class Predict:
-    """Predict the classes of images with the student of a run, alone.
+    """Predict the classes of images with the student of a training run.
 
     The table has the path, the predicted class, its probability, and the probability of every
     class. For example:
@@ -45,8 +45,7 @@ class Predict:
     """CSV file to write; by default the table is printed."""
 
     best: bool = False
-    """Use the student of the best epoch in place of the last. The best epoch is chosen by the
-    validation images, or by the test images if there are none."""
+    """Use the student of the best epoch, as the run has chosen it, in place of the last one."""
 
     skip_bad: bool = False
     """Continue without images that cannot be decoded, and list them."""

@@ -1,4 +1,4 @@
-"""Progress on anything that takes over two seconds."""
+"""A progress bar for work that takes more than two seconds."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ __all__ = ["bar"]
 
 
 @contextmanager
-def bar(title: str, total: int, figure: str) -> Iterator[Callable[[int, float], None]]:
-    """A bar on standard error; call what it yields with the step and the figure to show.
+def bar(title: str, total: int, number: str) -> Iterator[Callable[[int, float], None]]:
+    """Show a bar on standard error; call what it yields with the step and the number to show.
 
     Args:
-        title: what is going on.
+        title: what is being done.
         total: the last step.
-        figure: how to show the number, such as `MSE {:.1e}`.
+        number: how to show the number, such as `MSE {:.1e}`.
     """
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed}/{task.total}"),
-        TextColumn("{task.fields[figure]}"),
+        TextColumn("{task.fields[number]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(title, total=total, figure="")
+        task = progress.add_task(title, total=total, number="")
 
         def show(step: int, value: float) -> None:
-            progress.update(task, completed=step, figure=figure.format(value))
+            progress.update(task, completed=step, number=number.format(value))
 
         yield show

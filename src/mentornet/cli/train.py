@@ -21,9 +21,9 @@ _VERDICTS = {"--verdicts": True, "--decisions": True, "--clean": False}  # wheth
 
 @dataclass(frozen=True)
 class Train:
-    """Train a student on labels that cannot be trusted.
+    """Train a student on labels that cannot be trusted, and learn which labels are wrong.
 
-    For example:
+    Settings that are not given are chosen to suit the data. For example:
 
       mentornet train digits --noise uniform:0.4 --clean-count 150 --out runs/digits
       mentornet train cifar10 --noise uniform:0.4 --method mentornet-pd --out runs/pd
@@ -37,17 +37,16 @@ class Train:
     data: Data
 
     out: Path
-    """The run's folder: config, metrics, records, checkpoints, summary and curves."""
+    """Folder of the run: its config, metrics, records, checkpoints, summary and curves."""
 
     resume: bool = False
-    """Go on with the run in --out, from its last checkpoint."""
+    """Continue the run in --out from its last checkpoint."""
 
     config: Path | None = None
-    """Settings from a TOML file, such as the config.toml of a run. Options on the command line
-    override the file."""
+    """TOML file with settings, such as a run's config.toml; options override what it says."""
 
     seed: int = 0
-    """Fixes everything that is drawn."""
+    """Seed of all random draws: noise, order, augmentation, the student's first weights."""
 
     labels: LabelsOptions = field(default_factory=LabelsOptions)
     method: MethodOptions = field(default_factory=MethodOptions)
@@ -77,7 +76,7 @@ class Train:
         return TrainConfig(**_groups(self, TrainConfig))
 
     def run(self) -> None:
-        """Train, draw the curves, and say what came of it."""
+        """Train, draw the curves, and print the summary."""
         config = self.settings()
         from mentornet.figures.curves import draw_run  # slow to import
         from mentornet.figures.style import save

@@ -41,7 +41,7 @@ _METHOD = listed(
     "What supervises the student:",
     {name: method.summary for name, method in METHODS.items()},
     "or a method of your own, as module:factory. By default mentornet-dd with --clean-count or "
-    f"with verdicts on at least {OF_EACH_KIND} right and {OF_EACH_KIND} wrong labels, else "
+    f"with verdicts on at least {OF_EACH_KIND} correct and {OF_EACH_KIND} wrong labels, else "
     "mentornet-auto.",
 )
 
@@ -52,9 +52,9 @@ _STUDENT = listed(
 )
 
 _VERDICTS = (
-    "CSV files of what people said of labels, such as an audit's page writes. The last file that "
-    "names a sample counts. A row has index or path, and decision (keep, relabel or drop) with "
-    f"label, or is_correct, true_label or both. These methods learn from verdicts: "
+    "CSV files of what people said of labels, such as the page of an audit downloads. The last "
+    "file that names a sample counts. A row has index or path, and decision (keep, relabel or "
+    "drop) with label, or is_correct, true_label or both. These methods learn from verdicts: "
     f"{', '.join(_LEARNING)}. For all other methods, relabel changes the label, drop leaves the "
     "sample out, and keep changes nothing. --clean FILE and --decisions FILE … mean the same."
 )
@@ -64,7 +64,7 @@ Data = Annotated[Positional[str], arg(metavar="DATA", help=_DATA)]
 
 @dataclass(frozen=True)
 class LabelsOptions(LabelsConfig):
-    """What is wrong with the labels, and what is known to be right."""
+    """The noise of the labels, and verdicts on them."""
 
     verdicts: Annotated[tuple[str, ...], arg(help=_VERDICTS)] = LabelsConfig.verdicts
 

@@ -1,4 +1,4 @@
-"""A run as a person watches it: one live line, a line a note, a table at the end."""
+"""Show a run in the terminal: one live line, a line for each note, a table at the end."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["RunWatch", "console"]
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Plain text, no markup: what a user named is printed as it is."""
+    """Return a console that prints plain text, so that names of the user appear as they are."""
     return Console(highlight=False, markup=False, soft_wrap=True, stderr=stderr)
 
 
 class RunWatch(Observer):
-    """Shows a run on standard error while it lasts.
+    """Shows a run on standard error while it trains.
 
     Args:
-        title: before the bar.
-        silent: show nothing.
+        title: the text before the bar.
+        silent: whether to show nothing.
     """
 
     def __init__(self, title: str = "training", *, silent: bool = False) -> None:
@@ -35,7 +35,7 @@ class RunWatch(Observer):
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
             TextColumn("{task.percentage:>3.0f}%"),
-            TextColumn("{task.fields[figures]}"),
+            TextColumn("{task.fields[numbers]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
@@ -43,7 +43,7 @@ class RunWatch(Observer):
         )
         self._steps: Any = None
         self._files: dict[str, Any] = {}
-        self._accuracy = self._judged = ""
+        self._accuracy = self._tested = ""
 
     def __enter__(self) -> RunWatch:
         self.progress.start()
@@ -58,25 +58,25 @@ class RunWatch(Observer):
         self.progress.stop()
 
     def files(self, what: str, done: int, total: int) -> None:
-        """Told of files that are read or fetched."""
+        """Show how many files are read or downloaded."""
         if what not in self._files:
-            self._files[what] = self.progress.add_task(what, total=total or None, figures="")
+            self._files[what] = self.progress.add_task(what, total=total or None, numbers="")
         self.progress.update(self._files[what], completed=done, total=total or None)
 
     def step(self, metrics: StepMetrics) -> None:
         if self._steps is None:
-            self._steps = self.progress.add_task(self.title, total=metrics.total, figures="")
+            self._steps = self.progress.add_task(self.title, total=metrics.total, numbers="")
         line = f"loss {metrics.loss:.3f}  mean v {metrics.mean_weight:.2f}{self._accuracy}"
-        self.progress.update(self._steps, completed=metrics.done, figures=line)
+        self.progress.update(self._steps, completed=metrics.done, numbers=line)
 
     def epoch(self, row: Mapping[str, Any]) -> None:
         if "test_accuracy" in row:  # not after every epoch, if --evaluate-every says so
-            self._judged = f"accuracy {row['test_accuracy']:.1%}"
-        self._accuracy = f"  data used {row['data_used']:.0%}  {self._judged}"
+            self._tested = f"accuracy {row['test_accuracy']:.1%}"
+        self._accuracy = f"  data used {row['data_used']:.0%}  {self._tested}"
         if not self.progress.console.is_terminal:
-            judged = f"{self._judged}, " if "test_accuracy" in row else ""
+            tested = f"{self._tested}, " if "test_accuracy" in row else ""
             self.note(
-                f"epoch {row['epoch']}: loss {row['train_loss']:.3f}, {judged}"
+                f"epoch {row['epoch']}: loss {row['train_loss']:.3f}, {tested}"
                 f"mean v {row['mean_weight']:.2f}, "
                 f"data used {row['data_used']:.0%}, {row['images_per_second']:.0f} images/s"
             )
@@ -85,16 +85,16 @@ class RunWatch(Observer):
         self.progress.console.print(text, markup=False, soft_wrap=True)
 
     def table(self, summary: Mapping[str, Any]) -> None:
-        """What came of it, on standard output."""
+        """Print the summary of the run on standard output."""
         table = Table(box=box.SIMPLE_HEAD, show_header=False)
         table.add_column(no_wrap=True)
         table.add_column(justify="right")
-        for name, value in _figures(summary):
+        for name, value in _rows(summary):
             table.add_row(name, value)
         Console(highlight=False, markup=False).print(table)
 
 
-def _figures(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _rows(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("method", f"{summary['method']}"),
         ("accuracy, last epoch", f"{summary['accuracy_last']:.2%}"),

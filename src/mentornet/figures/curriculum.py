@@ -29,20 +29,20 @@ class _View:
     """Where in the feature space the pictures are taken."""
 
     history: int
-    percentile: float
+    loss_level: float
 
-    def features(self, loss: Tensor, difference: Tensor, epoch: int) -> MentorFeatures:
-        """Features with `loss` and `difference` now, and the view's percentile before."""
-        steps = torch.full((len(loss), self.history), self.percentile)
+    def features(self, loss: Tensor, difference: Tensor, progress: int) -> MentorFeatures:
+        """Features with `loss` and `difference` now, and the loss level of the view before."""
+        steps = torch.full((len(loss), self.history), self.loss_level)
         steps[:, -1] = loss
         differences = steps - (loss - difference)[:, None]
         differences[:, -1] = difference  # exactly: a step may lie there
         label = torch.zeros(len(loss), dtype=torch.long)
-        return MentorFeatures(steps, differences, label, torch.full_like(label, epoch))
+        return MentorFeatures(steps, differences, label, torch.full_like(label, progress))
 
-    def along_loss(self, epoch: int) -> MentorFeatures:
-        """Features whose loss runs through the range of the picture at the percentile."""
-        return self.features(_LOSS, _LOSS - self.percentile, epoch)
+    def along_loss(self, progress: int) -> MentorFeatures:
+        """Features whose loss runs through the range of the picture, at the loss level."""
+        return self.features(_LOSS, _LOSS - self.loss_level, progress)
 
 
 @torch.no_grad()
@@ -50,21 +50,21 @@ def draw_curriculum(
     weigh: Weigh,
     title: str,
     *,
-    epochs: Sequence[int] = (0, 50, 99),
+    moments: Sequence[int] = (0, 50, 99),
     history: int = 1,
-    percentile: float = 2.0,
+    loss_level: float = 2.0,
 ) -> Figure:
-    """Draw v over loss and difference at each of `epochs`, and ρ(ℓ) beside the classical ones.
+    """Draw v over loss and difference at each of `moments`, and ρ(ℓ) beside the classical ones.
 
     Args:
         weigh: a curriculum's `weight` or a mentor.
         title: what it is.
-        epochs: progress in percent.
-        history: T; earlier steps are drawn at the percentile.
-        percentile: ℓ_pt that ρ is drawn at.
+        moments: at which progress of training, in percent.
+        history: T; earlier steps are drawn at the loss level.
+        loss_level: ℓ_pt that ρ is drawn at.
     """
-    view = _View(history, percentile)
-    surfaces = _alike([(epoch, _surface(weigh, view, epoch)) for epoch in epochs])
+    view = _View(history, loss_level)
+    surfaces = _alike([(progress, _surface(weigh, view, progress)) for progress in moments])
     panels = len(surfaces) + 1
     with look():
         drawn = figure(3.5 * panels + 0.5, 3.9)
@@ -73,22 +73,24 @@ def draw_curriculum(
             axes = drawn.add_subplot(1, panels, place, projection="3d")
             assert isinstance(axes, Axes3D)
             _draw_surface(axes, weight, _when(alike))
-        _draw_implied_loss(drawn.add_subplot(1, panels, panels), weigh, view, epochs)
+        _draw_implied_loss(drawn.add_subplot(1, panels, panels), weigh, view, moments)
     return drawn
 
 
 @torch.no_grad()
-def draw_objective(mentor: Weigh, name: str, *, percentile: float = 2.0, epoch: int = 75) -> Figure:
+def draw_objective(
+    mentor: Weigh, name: str, *, loss_level: float = 2.0, progress: int = 75
+) -> Figure:
     """Sample loss against objective: classical robust losses and what a mentor implies (Fig. 2).
 
     Args:
         mentor: a learned one.
         name: what it is called.
-        percentile: ℓ_pt.
-        epoch: progress in percent.
+        loss_level: ℓ_pt.
+        progress: of training, in percent.
     """
-    view = _View(1, percentile)
-    features = view.along_loss(epoch)
+    view = _View(1, loss_level)
+    features = view.along_loss(progress)
     with look():
         drawn = figure(6.0, 4.2)
         axes = drawn.subplots()
@@ -107,7 +109,7 @@ def draw_objective(mentor: Weigh, name: str, *, percentile: float = 2.0, epoch: 
             )  # fmt: skip
         axes.set(xlabel="sample loss ℓ", xlim=(0, 6), ylim=(0, 6))
         axes.set_ylabel(r"objective $\rho(\ell) = \int_0^\ell v\,dx$")
-        axes.set_title(rf"Sample loss and objective, $\ell_{{pt}}$ = {percentile:g}")
+        axes.set_title(rf"Sample loss and objective, $\ell_{{pt}}$ = {loss_level:g}")
         axes.legend(loc="upper left")
     return drawn
 
@@ -123,17 +125,17 @@ def draw_surfaces(mentors: Sequence[tuple[str, int, int, Weigh]], title: str) ->
     with look():
         drawn = figure(4.2 * len(mentors), 4.0)
         drawn.suptitle(title)
-        for place, (name, epoch, history, weigh) in enumerate(mentors, start=1):
+        for place, (name, progress, history, weigh) in enumerate(mentors, start=1):
             axes = drawn.add_subplot(1, len(mentors), place, projection="3d")
             assert isinstance(axes, Axes3D)
-            _draw_surface(axes, _surface(weigh, _View(history, 2.0), epoch), name)
+            _draw_surface(axes, _surface(weigh, _View(history, 2.0), progress), name)
     return drawn
 
 
-def _surface(weigh: Weigh, view: _View, epoch: int) -> Tensor:
+def _surface(weigh: Weigh, view: _View, progress: int) -> Tensor:
     """The weight over losses (rows) and differences (columns)."""
     loss, difference = torch.meshgrid(_LOSS, _DIFFERENCE, indexing="ij")
-    return weigh(view.features(loss.flatten(), difference.flatten(), epoch)).view_as(loss)
+    return weigh(view.features(loss.flatten(), difference.flatten(), progress)).view_as(loss)
 
 
 def _draw_surface(axes: Axes3D, weight: Tensor, title: str) -> None:
@@ -148,15 +150,15 @@ def _draw_surface(axes: Axes3D, weight: Tensor, title: str) -> None:
     axes.set_box_aspect(None, zoom=0.84)
 
 
-def _draw_implied_loss(axes: Axes, weigh: Weigh, view: _View, epochs: Sequence[int]) -> None:
-    features = view.along_loss(epochs[0])
+def _draw_implied_loss(axes: Axes, weigh: Weigh, view: _View, moments: Sequence[int]) -> None:
+    features = view.along_loss(moments[0])
     for name, robust, colour, line in (
         ("cross-entropy", _LOSS, COLOURS[6], LINES[3]),
         ("Huber (λ = 1)", Huber().implied_loss(features), COLOURS[4], LINES[2]),
         ("log-sum (λ = ε = 1)", LogSum().implied_loss(features), COLOURS[2], LINES[1]),
     ):
         axes.plot(_LOSS, robust, label=name, color=colour, linestyle=line, linewidth=1.4)
-    curves = [(epoch, implied_loss(weigh, view.along_loss(epoch))) for epoch in epochs]
+    curves = [(progress, implied_loss(weigh, view.along_loss(progress))) for progress in moments]
     groups = _alike(curves)
     for index, (curve, alike) in enumerate(groups):
         when = "" if len(groups) == 1 else f", {_when(alike)}"
@@ -164,22 +166,22 @@ def _draw_implied_loss(axes: Axes, weigh: Weigh, view: _View, epochs: Sequence[i
         axes.plot(_LOSS, curve, label=f"this weighting{when}", color=colour, linewidth=2.4)
     axes.set(xlabel="loss ℓ", xlim=(0, 6), ylim=(0, 6))
     axes.set_ylabel(r"$\rho(\ell) = \int_0^\ell v\,dx$")
-    axes.set_title(rf"implied loss at $\ell_{{pt}}$ = {view.percentile:g}")
+    axes.set_title(rf"implied loss at $\ell_{{pt}}$ = {view.loss_level:g}")
     axes.legend(loc="upper left", fontsize=8)
 
 
 def _alike(drawn: list[tuple[int, Tensor]]) -> list[tuple[Tensor, list[int]]]:
-    """What looks the same at several epochs as one, with the epochs it belongs to."""
+    """Merge what looks the same at several moments; return each with its moments."""
     groups: list[tuple[Tensor, list[int]]] = []
-    for epoch, values in drawn:
+    for progress, values in drawn:
         for other, alike in groups:
             if (values - other).abs().max() < _SAME:
-                alike.append(epoch)
+                alike.append(progress)
                 break
         else:
-            groups.append((values, [epoch]))
+            groups.append((values, [progress]))
     return groups
 
 
-def _when(epochs: list[int]) -> str:
-    return f"epoch {', '.join(map(str, epochs))} %"
+def _when(moments: list[int]) -> str:
+    return f"progress {', '.join(map(str, moments))} %"
