@@ -1,7 +1,7 @@
-"""All settings of a training run, as typed groups.
+"""All settings of a training run, in typed groups.
 
-`None` stands for "what suits the data": `training.recipes` fills it in before work starts, so
-the config that is stored with a run has no such gaps.
+`None` means "choose a value that suits the data". `training.recipes` replaces it before training
+starts, so the config that is stored with a run is complete.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class OptimiserConfig:
     512 images needs the memory of 128."""
 
     evaluate_every: int = 1
-    """Evaluate the student after every this many epochs, and after the last one."""
+    """Number of epochs between two evaluations of the student; the last epoch has one too."""
 
 
 @dataclass(frozen=True)

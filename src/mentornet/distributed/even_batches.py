@@ -49,12 +49,12 @@ class EvenBatches:
         sent = [_fitted(column, self.room) for column in columns]
         size = torch.zeros(self.room, dtype=torch.float64, device=device)
         size[0] = mine
-        *told, sizes = processes.gather([*sent, size])
+        *gathered, sizes = processes.gather([*sent, size])
         self._note(sizes[:: self.room], look)
         if mine > self.room:  # in all processes, as nothing was raised
             self.room = mine
             return processes.gather(columns)
-        return [column.view(processes.world, self.room)[:, :mine].flatten() for column in told]
+        return [column.view(processes.world, self.room)[:, :mine].flatten() for column in gathered]
 
     def _note(self, sizes: Tensor, look: bool) -> None:
         if self._sizes is None or look:

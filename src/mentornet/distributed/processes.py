@@ -150,9 +150,9 @@ class Processes:
         """Return the decision of rank 0."""
         if self.alone:
             return decision
-        told = torch.tensor([int(decision)], device=device)
-        self.follow(told)
-        return bool(told.item())
+        shared = torch.tensor([int(decision)], device=device)
+        self.follow(shared)
+        return bool(shared.item())
 
     def leave(self) -> None:
         """Wait for all processes and end this one without an error; a single process goes on.

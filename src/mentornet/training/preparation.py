@@ -131,7 +131,7 @@ def prepare(
     validation = splits.validation
     if config.files.validation is not None:
         train, validation = _held_out(train, config.files.validation)
-    verdicts, told = gather_verdicts(config, train, _known_paths(splits))
+    verdicts, replaced = gather_verdicts(config, train, _known_paths(splits))
     name, why = choose_method(config, verdicts)
     method = make_method(name, **settings)
     _check_method(config, method)
@@ -150,7 +150,7 @@ def prepare(
         )
     return Prepared(
         config, train, splits.test, validation, method, verified,
-        (*splits.notes, *told, *done, *why), further=splits.further, samples=samples,
+        (*splits.notes, *replaced, *done, *why), further=splits.further, samples=samples,
     )  # fmt: skip
 
 

@@ -111,8 +111,8 @@ def use_verdicts(
     enough = config.labels.clean_count is not None or verdicts.missing == (0, 0)
     if method.needs.verdicts == "required" or (method.needs.verdicts == "optional" and enough):
         verdicts.check(len(train))
-        told = f"{len(verdicts)} verified samples are trained on"
-        return train, verdicts, None, [told] if config.labels.verdicts else []
+        note = f"{len(verdicts)} verified samples are trained on"
+        return train, verdicts, None, [note] if config.labels.verdicts else []
     label, stays = train.given_label.clone(), torch.ones(len(train), dtype=torch.bool)
     moved = ~verdicts.is_correct & (verdicts.true_label >= 0)
     label[verdicts.index[moved]] = verdicts.true_label[moved]
@@ -120,9 +120,9 @@ def use_verdicts(
     if not stays.any():
         raise MentorNetError("the verdicts drop every sample; there is nothing to train on")
     left = None if stays.all() else stays.nonzero().flatten()
-    told = (
+    note = (
         f"verdicts: {int(moved.sum())} samples are relabelled, {int((~stays).sum())} are left out, "
         f"{int(verdicts.is_correct.sum())} keep their label"
     )
     train = replace(train, given_label=label)
-    return train if left is None else train.rows(left), None, left, [told]
+    return train if left is None else train.rows(left), None, left, [note]

@@ -236,7 +236,7 @@ class Criterion(nn.Module):
         self.engine.learn_from(verdicts.to(before.step.device), 1, learning)
 
     def learn_if_due(self) -> bool:
-        """Learn a mentor if one is due, and return whether it was; for a compiled criterion."""
+        """Learn a mentor if one is due, and return whether it was. Call it if this is compiled."""
         if self.engine.learning is not None:
             self.engine.learning.steps = int(self.engine.step)
         return self.engine.learn_if_due()

@@ -196,11 +196,11 @@ class Learning(nn.Module):
         if processes.alone:
             return rule
         kind = 0 if rule is self.predefined else 1 if isinstance(rule, Uniform) else 2
-        told = torch.tensor([kind], device=self.verdicts.index.device)
-        processes.follow(told)
-        if told.item() < 2:
-            return Uniform() if told.item() else self.predefined
-        mentor = rule if kind == 2 else self.fresh_mentor().to(told.device)
+        chosen = torch.tensor([kind], device=self.verdicts.index.device)
+        processes.follow(chosen)
+        if chosen.item() < 2:
+            return Uniform() if chosen.item() else self.predefined
+        mentor = rule if kind == 2 else self.fresh_mentor().to(chosen.device)
         assert isinstance(mentor, Mentor)
         mentor.eval().requires_grad_(False)
         processes.follow(*mentor.state_dict().values())

@@ -60,7 +60,7 @@ def observe(
 
 
 def _harmless(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Which rows `(B,)` have logits that are not numbers, and log-probabilities without these."""
+    """Return which samples have no finite loss, `(B,)`, and finite log-probabilities of all."""
     bad, beside = _bad(logits.detach(), labels)
     harmless = logits.masked_fill(_rows(bad, logits), 0.0)
     if beside is not None:
