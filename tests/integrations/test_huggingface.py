@@ -98,6 +98,7 @@ def test_steps_are_counted_where_accumulation_does_not_divide_an_epoch(
         assert trainer.criterion.engine.step == calls
 
 
+@pytest.mark.usefixtures("learns_twice")
 def test_verified_samples_teach_a_mentor(tmp_path: Path) -> None:
     rows = reviews(1600, seed=0, noise=0.3)
     true = reviews(1600, seed=0, noise=0.0)

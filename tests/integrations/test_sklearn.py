@@ -68,6 +68,7 @@ def test_uniform_without_burn_in_is_plain_training() -> None:
     assert model.label_weights_.tolist() == [1.0] * len(given)
 
 
+@pytest.mark.usefixtures("learns_twice")
 def test_known_right_labels_teach_a_mentor() -> None:
     X, given, wrong = noisy_wine()
     clean = np.flatnonzero(~wrong)[:40]
