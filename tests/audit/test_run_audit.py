@@ -57,7 +57,7 @@ def test_somebody_knows_how_many_are_wrong(
     assert 0.09 < suspect / 1437 <= 0.1 + 1 / 1437
     words = ["audit", f"{digits}", "--out", f"{tmp_path / 'none'}", "--noise-rate", "40"]
     assert main(words) == 2
-    assert "noise_rate must be in [0, 1], got 40" in capsys.readouterr().err
+    assert "noise-rate must be in [0, 1], got 40" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
 
 

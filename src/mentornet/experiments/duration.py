@@ -17,6 +17,7 @@ from mentornet.experiments.fits import Fit
 from mentornet.experiments.jobs import Job
 from mentornet.experiments.runs import Run, trial_config
 from mentornet.methods import make_method
+from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator
 from mentornet.training import Observer, Trainer, prepare
 from mentornet.training.batches import steps_per_epoch
@@ -119,10 +120,9 @@ def _time_step(config: TrainConfig, batch: int) -> float:
         tuple(f"{place}" for place in range(classes)),
         true_label=torch.arange(count) % classes,
     )
-    needs = (
-        config.labels.clean_count is not None
-        or bool(config.labels.verdicts)
-        or make_method(config.method.method or "").needs.verdicts == "required"
+    method = make_method(config.method.method or "", **parse_settings(config.method.set))
+    needs = method.needs.verdicts == "required" or (
+        config.labels.clean_count is not None and method.needs.verdicts == "optional"
     )
     timed = replace(
         config,
