@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from mentornet.curricula import Uniform
 from mentornet.distributed import Processes
-from mentornet.errors import MentorNetError
 from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import Lesson, Mentor, fit_labels, make_mentor
 from mentornet.verdicts import Verdicts
@@ -103,11 +102,6 @@ class Learning(nn.Module):
         }
         self.fresh_mentor()  # raises at once if it cannot be made
         self.lessons = Lessons(verdicts, count, history=self.config.history, seed=seed)
-        if self.simulates_wrong and self.config.history > 1:
-            raise MentorNetError(
-                "history must be 1 if all verdicts say that the label is correct, got "
-                f"{self.config.history}; verify some wrong labels too"
-            )
         self.due = [math.ceil(share * total_steps) for share in self.config.updates]
         self.steps = begun
         self.done = max(0, sum(begun > due for due in self.due) - 1)  # the last is still due

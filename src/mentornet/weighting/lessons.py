@@ -29,7 +29,7 @@ class Lessons:
 
     If all verdicts say "correct" (`simulates_wrong`), wrong labels are simulated: a verified sample
     is used a second time as a wrong one, with the student's loss on a class that it does not
-    predict.
+    predict. A mentor that reads several losses cannot learn from that: all weights are then 1.
 
     Args:
         verdicts: the M verdicts on labels.
@@ -40,7 +40,7 @@ class Lessons:
 
     def __init__(self, verdicts: Verdicts, count: int, *, history: int = 1, seed: int = 0) -> None:
         self.verdicts, self.seed = verdicts, seed
-        self.simulates_wrong = bool(verdicts.is_correct.all())
+        self.simulates_wrong = history == 1 and bool(verdicts.is_correct.all())
         size, device = len(verdicts.index), verdicts.index.device
         self._slot = torch.full((count,), size, dtype=torch.int32, device=device)
         self._slot[verdicts.index] = torch.arange(size, dtype=torch.int32, device=device)
