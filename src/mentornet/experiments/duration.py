@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from mentornet.data import DATASETS, Samples, Splits
 from mentornet.experiments.fits import Fit
 from mentornet.experiments.jobs import Job
 from mentornet.experiments.runs import Run, trial_config
+from mentornet.mentors.fitting import one_thread
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator
@@ -76,20 +76,9 @@ class Clock:
         return self._seconds[key]
 
 
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Inside, torch has one thread, as the jobs will have."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
 def _time_fit(fit: Fit, steps: int) -> float:
     short = replace(fit, config=replace(fit.config, steps=steps), tuning=None)
-    with _one_thread():
+    with one_thread():
         started = time.process_time()
         short.make((), Path(), Observer())
         return time.process_time() - started
@@ -135,7 +124,7 @@ def _time_step(config: TrainConfig, batch: int) -> float:
     trainer = Trainer(prepared)
     trainer.student.train()
     seconds = []
-    with _one_thread():
+    with one_thread():
         for epoch in range(_STEPS + 1):
             part = next(trainer.batches.epoch(epoch))
             started = time.perf_counter()

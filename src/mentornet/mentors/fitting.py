@@ -22,7 +22,7 @@ from mentornet.names import pick
 from mentornet.precision import full_precision
 from mentornet.randomness import generator
 
-__all__ = ["FitConfig", "FitRecord", "Lesson", "error_of", "fit", "fit_curriculum"]
+__all__ = ["FitConfig", "FitRecord", "Lesson", "error_of", "fit", "fit_curriculum", "one_thread"]
 
 _PROBE = 16_384  # the error curve is computed on at most this many rows
 _CHUNK = 16_384  # rows in one forward pass when the error of all rows is computed
@@ -163,7 +163,7 @@ def fit(
         part.check(mentor)
     started = time.perf_counter()
     plain = full_precision(lesson.target.device)
-    with _one_thread(), _learning(mentor), plain, torch.enable_grad():
+    with one_thread(), _learning(mentor), plain, torch.enable_grad():
         record = _descend(mentor, lesson, objective, error, evaluated_on, config, on_progress)
         record.error = error_of(mentor, evaluated_on, error)
     record.seconds = time.perf_counter() - started
@@ -222,8 +222,8 @@ def error_of(mentor: Mentor, lesson: Lesson, error: Objective = implicit) -> flo
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """Use one thread inside: for a network as small as a mentor, more threads only cost time."""
+def one_thread() -> Iterator[None]:
+    """Use one thread of torch inside; for a network as small as a mentor, more only cost time."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
