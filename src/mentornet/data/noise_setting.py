@@ -52,13 +52,7 @@ class TransitionNoise:
 
     def given_label(self, samples: Samples, *, seed: int) -> Tensor:
         """The labels of the samples after the noise, `(N,)`."""
-        transition, classes = read_transition(self.path), len(samples.classes)
-        if transition.shape != (classes, classes):
-            rows, columns = transition.shape
-            raise MentorNetError(
-                f"{self.path} must be {classes} × {classes}, a row and a column for each class, "
-                f"got {rows} × {columns}"
-            )
+        transition = read_transition(self.path, len(samples.classes))
         try:
             return corrupt(samples.given_label, transition, seed=seed)
         except MentorNetError as error:

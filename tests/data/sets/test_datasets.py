@@ -207,12 +207,32 @@ def test_fashion_mnist_plain_and_compressed(tmp_path: Path) -> None:
         (b"", "is not an IDX file"),
         (b"\x00\x00\x09\x01\x00\x00\x00\x01\x00", "is not an IDX file of bytes"),
         (idx(np.zeros((2, 3), np.uint8))[:-1], "must hold 6 bytes, got 5"),
+        (idx(np.zeros((2, 3), np.uint8)) + b"\0", "must hold 6 bytes, got more"),
+        (idx(np.zeros((0, 3), np.uint8)), "states the shape (0, 3)"),
+        (b"\0\0\x08\3" + b"\xff" * 12, "states the shape (4294967295, 4294967295, 4294967295)"),
+        (b"\0\0\x08\3\0\0", "cannot be read as IDX"),
     ],
 )
 def test_damaged_idx(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(MentorNetError, match=re.escape(message)):
         read_idx(tmp_path / "x")
+
+
+def test_a_gzip_bomb_costs_no_more_than_it_states(tmp_path: Path) -> None:
+    zeros = gzip.compress(idx(np.zeros(6, np.uint8)) + bytes(1 << 24))
+    (tmp_path / "x.gz").write_bytes(zeros)
+    with pytest.raises(MentorNetError, match="must hold 6 bytes, got more"):
+        read_idx(tmp_path / "x.gz")
+
+
+def test_train_and_test_images_of_different_sizes_are_refused(tmp_path: Path) -> None:
+    for part, side in (("train", 28), ("t10k", 27)):
+        (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(idx(np.zeros((10, side, 28), np.uint8)))
+        (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(idx(np.arange(10, dtype=np.uint8)))
+    with pytest.raises(MentorNetError, match="the test samples have the shape"):
+        load_fashion_mnist(tmp_path)
+
 
 
 def test_missing_or_broken_fashion_mnist(tmp_path: Path) -> None:
