@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MentorNetError", "first_line"]
+__all__ = ["MentorNetError", "cut", "first_line"]
 
 
 class MentorNetError(ValueError):
@@ -23,4 +23,9 @@ def first_line(error: BaseException, length: int = 200) -> str:
         return error.strerror
     lines = str(error).strip().splitlines()
     text = lines[0].strip() if lines else type(error).__name__
+    return cut(text, length)
+
+
+def cut(text: str, length: int = 60) -> str:
+    """Return the text, shortened so that an error message can quote it."""
     return text if len(text) <= length else text[: length - 1] + "…"

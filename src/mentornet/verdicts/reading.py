@@ -15,9 +15,9 @@ from pathlib import Path
 
 from torch import Tensor
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.names import did_you_mean
-from mentornet.verdicts.spreadsheet import cut, plain, read_lines
+from mentornet.verdicts.spreadsheet import plain, read_lines
 from mentornet.verdicts.verdicts import Verdicts
 
 __all__ = ["read_verdicts"]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["Line", "cut", "guard", "plain", "read_lines"]
+__all__ = ["Line", "guard", "plain", "read_lines"]
 
 Line = tuple[int, list[str]]
 """The number of a line in its file, from 1, and its cells."""
@@ -45,11 +45,6 @@ def plain(text: str) -> str:
     text = text[1:] if text[:1] == "'" else text
     number = re.fullmatch(r"0*(\d+)(?:\.0*)?", text)
     return number[1] if number else text.strip()
-
-
-def cut(text: str, length: int = 60) -> str:
-    """The text, shortened so that an error message can quote it."""
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def read_lines(path: Path) -> list[Line]:

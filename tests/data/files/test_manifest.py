@@ -221,7 +221,7 @@ def test_files_that_are_no_manifests(tmp_path: Path) -> None:
     write_parquet(nothing, {"path": ["img/0.png", "img/1.png"], "label": ["a", None]})
     for name, message in [
         ("latin.csv", "is not UTF-8 text"),
-        ("text.parquet", "is damaged or not a parquet file"),
+        ("text.parquet", "cannot be read as a parquet file"),
         ("m.json", "must be a .csv or .parquet file, got m.json"),
         ("none.csv", "none.csv is missing"),
         ("nothing.parquet", "nothing.parquet, row 2 has no label"),

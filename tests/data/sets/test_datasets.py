@@ -228,11 +228,12 @@ def test_a_gzip_bomb_costs_no_more_than_it_states(tmp_path: Path) -> None:
 
 def test_train_and_test_images_of_different_sizes_are_refused(tmp_path: Path) -> None:
     for part, side in (("train", 28), ("t10k", 27)):
-        (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(idx(np.zeros((10, side, 28), np.uint8)))
+        (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(
+            idx(np.zeros((10, side, 28), np.uint8))
+        )
         (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(idx(np.arange(10, dtype=np.uint8)))
     with pytest.raises(MentorNetError, match="the test samples have the shape"):
         load_fashion_mnist(tmp_path)
-
 
 
 def test_missing_or_broken_fashion_mnist(tmp_path: Path) -> None:
