@@ -26,6 +26,7 @@ __all__ = [
     "parse_json",
     "read_bytes",
     "read_json",
+    "read_lines",
     "reading",
     "write_bytes",
     "write_json",
@@ -75,9 +76,12 @@ def open_file(path: str | Path) -> io.BufferedReader:
 
 def _open_regular(path: str, flags: int) -> int:
     number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # else opening a pipe waits
-    if stat.S_ISREG(os.fstat(number).st_mode):
+    mode = os.fstat(number).st_mode
+    if stat.S_ISREG(mode):
         return number
     os.close(number)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     raise OSError(errno.EINVAL, "it is not a regular file", path)
 
 
@@ -107,6 +111,14 @@ def read_bytes(path: Path, most: int) -> bytes:
         if size > most:
             raise MentorNetError(f"{path} has {size:,} bytes; at most {most:,} are read")
         return file.read(size)
+
+
+def read_lines(path: Path, most: int = 1 << 29) -> list[str]:
+    """Return the lines of a text file in UTF-8; an error if it has more than `most` bytes."""
+    try:
+        return read_bytes(path, most).decode().splitlines()
+    except UnicodeDecodeError:
+        raise MentorNetError(f"{path} is not UTF-8") from None
 
 
 class BoundedReads(io.BufferedReader):

@@ -20,7 +20,7 @@ from mentornet.files import open_file, read_bytes, reading
 __all__ = ["read_transition"]
 
 
-_MOST = 1 << 27  # bytes of the largest file
+_MOST = 1 << 25  # bytes of the largest file
 
 
 def read_transition(path: Path, classes: int | None = None) -> Tensor:
