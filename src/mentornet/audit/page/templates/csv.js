@@ -1,4 +1,4 @@
-// The decisions as CSV: written for spreadsheets, and read as they write it.
+// The verdicts as CSV: written for spreadsheets, and read as they write it.
 
 /** Whether a spreadsheet would run the text as a formula, or a reader would take blanks off it. */
 const needsGuard = (text) =>
