@@ -22,6 +22,7 @@ from mentornet.students.small_cnn import SmallCNN
 from mentornet.students.synced_norm import synced
 
 __all__ = [
+    "PAPER_STUDENTS",
     "STUDENTS",
     "FastStudent",
     "InceptionResNetV2",
@@ -45,6 +46,10 @@ STUDENTS: dict[str, Callable[..., nn.Module]] = {
     "resnet101": resnet101,
     "inception-resnet-v2": InceptionResNetV2,
 }
+
+
+PAPER_STUDENTS = ("inception", "resnet101", "inception-resnet-v2")
+"""The students of the paper (Table 1)."""
 
 
 def make_student(

@@ -29,7 +29,14 @@ from mentornet.training.batches import (
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 
-__all__ = ["compiled", "fresh_student", "make_batches", "make_fabric", "make_sgd"]
+__all__ = [
+    "compiled",
+    "decayed_parameters",
+    "fresh_student",
+    "make_batches",
+    "make_fabric",
+    "make_sgd",
+]
 
 _OTHER = 4  # stream of randomness
 _SEEN_BEFORE = 2000  # number of images for the `prepare` of a student
@@ -134,6 +141,16 @@ def compiled(student: nn.Module, machine: MachineConfig) -> nn.Module:
     return runnable
 
 
+def decayed_parameters(settings: OptimiserConfig, student: nn.Module) -> list[nn.Parameter]:
+    """Return the parameters that weight decay shrinks.
+
+    With `decayed = "weights"` these are the parameters with two or more dimensions: the weights of
+    convolutions and linear layers, without biases and without the scales and shifts of batch norm.
+    """
+    least = 2 if settings.decayed == "weights" else 0
+    return [part for part in student.parameters() if part.requires_grad and part.ndim >= least]
+
+
 def make_sgd(
     settings: OptimiserConfig, student: nn.Module, supervision: Supervision
 ) -> torch.optim.SGD:
@@ -144,15 +161,17 @@ def make_sgd(
     """
     assert settings.weight_decay is not None
     assert settings.learning_rate is not None
+    decayed = decayed_parameters(settings, student)
+    ours = set(decayed)
+    others = [part for part in student.parameters() if part.requires_grad and part not in ours]
+    rate = 0.0 if supervision.weighs else settings.weight_decay
     groups: list[dict[str, Any]] = [
-        {
-            "params": [part for part in student.parameters() if part.requires_grad],
-            "weight_decay": 0.0 if supervision.weighs else settings.weight_decay,
-        }
-    ]
-    beside = list(supervision.parameters())
-    if beside:
-        groups.append({"params": beside, "weight_decay": 0.0})
+        {"params": params, "weight_decay": weight_decay}
+        for params, weight_decay in (
+            (decayed, rate), (others, 0.0), (list(supervision.parameters()), 0.0),
+        )
+        if params
+    ]  # fmt: skip
     return torch.optim.SGD(
         groups, lr=settings.learning_rate, momentum=settings.momentum, nesterov=settings.nesterov
     )
