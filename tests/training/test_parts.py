@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from mentornet.config import MachineConfig, OptimiserConfig, StudentConfig, TrainConfig
-from mentornet.data import load_digits
+from mentornet.data import Batch, load_digits
 from mentornet.randomness import seeded
 from mentornet.records import Records, read_records, write_records
 from mentornet.training import Trainer
@@ -19,6 +19,7 @@ from mentornet.training.assembly import make_fabric
 from mentornet.training.batches import BatchSettings, InMemoryBatches, steps_per_epoch
 from mentornet.training.recipes import resolve
 from mentornet.training.schedules import learning_rate
+from mentornet.training.step import StepResult
 from mentornet.weighting.weight_decay import add_weight_decay
 from tests.training.runs import METHOD_SETTINGS, prepared
 
@@ -231,6 +232,30 @@ def test_weight_decay_follows_the_weights_that_the_loss_was_taken_with(
     trainer.step(next(trainer.batches.epoch(0)), 0)
     assert followed[0] is done.decays
     assert not torch.equal(done.decays, done.trust)
+
+
+@pytest.mark.parametrize("method", ["full-model", "mentornet-pd"])
+def test_the_weighted_loss_is_that_of_the_mini_batches(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fig. 3 (b): Σ v ℓ of every batch, by hand, over an epoch; batches have the same size."""
+    trainer = Trainer(prepared(method))
+    found: list[float] = []
+    take = trainer.stepper.take
+
+    def taken(batch: Batch, rate: float) -> StepResult:
+        done = take(batch, rate)
+        weights = [1.0] * len(batch.index) if done.trust is None else done.trust.tolist()
+        losses = done.evidence.losses.tolist()
+        found.append(sum(v * loss for v, loss in zip(weights, losses, strict=True)) / len(losses))
+        return done
+
+    monkeypatch.setattr(trainer.stepper, "take", taken)
+    trainer.run_epoch(0)
+    row = trainer.close_epoch(1.0)
+    assert len(found) == 6
+    assert row["weighted_loss"] == pytest.approx(sum(found) / 6, rel=1e-3)
+    assert (row["weighted_loss"] == row["train_loss"]) == (method == "full-model")
 
 
 def test_the_precision_is_not_announced() -> None:

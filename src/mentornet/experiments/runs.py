@@ -44,7 +44,7 @@ _KEPT = (
 )  # fmt: skip
 _CURVE = (
     "epoch", "step", "test_accuracy", "train_accuracy", "train_loss", "mean_weight",
-    "weight_auroc", "validation_accuracy",
+    "weight_auroc", "validation_accuracy", "weighted_loss",
 )  # fmt: skip
 
 
