@@ -12,6 +12,7 @@ import torch
 from lightning_fabric import Fabric
 from lightning_fabric.strategies.ddp import DDPStrategy
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from mentornet.config import MachineConfig, OptimiserConfig
 from mentornet.data.stream.fetching import Fetcher, default_workers
@@ -20,6 +21,7 @@ from mentornet.errors import MentorNetError
 from mentornet.methods import Supervision
 from mentornet.randomness import generator
 from mentornet.students import Pair, check_student, make_student, synced
+from mentornet.students.synced_norm import SyncedBatchNorm2d
 from mentornet.training.batches import (
     Batches,
     BatchSettings,
@@ -130,9 +132,23 @@ def fresh_student(
         student.prepare(shown(_SEEN_BEFORE))
     if world_size() > 1:
         student = synced(student)
+        _check_norms(student, smallest_batch, world_size())
     if config.machine.channels_last == "on":
         student = student.to(memory_format=torch.channels_last)
     return student
+
+
+def _check_norms(student: nn.Module, smallest_batch: int, world: int) -> None:
+    """Raise if a process may get one sample, and the student has a norm that needs two of them."""
+    kinds = {type(part).__name__ for part in student.modules() if isinstance(part, _BatchNorm)} - {
+        SyncedBatchNorm2d.__name__
+    }
+    if smallest_batch < 2 * world and kinds:
+        raise MentorNetError(
+            f"batch_size must give each of {world} processes two samples, so it must be at least "
+            f"{2 * world}, got batches of {smallest_batch}: the student has {min(kinds)}, whose "
+            "statistics processes do not share, as they do for BatchNorm2d"
+        )
 
 
 def compiled(student: nn.Module, machine: MachineConfig) -> nn.Module:
