@@ -81,6 +81,7 @@ def test_differences_are_named() -> None:
         ('data = "digits"\n[optimiser]\nepochs = "1"', "epochs must be a whole number, got '1'"),
         ('data = "digits"\n[optimiser]\nepochs = true', "epochs must be a whole number, got True"),
         ('data = "digits"\n[optimiser]\nschedule = "cos"', "schedule must be one of cosine"),
+        ('data = "digits"\n[optimiser]\ndecayed = "none"', "decayed must be one of weights, all"),
         ('data = "digits"\n[optimiser]\ndrops = 0.5', "drops must be a list, got 0.5"),
         ('data = "digits"\noptimiser = 3', r"optimiser must be a table, \[optimiser\], got 3"),
         ('data = "digits"\n[files]\nskip_bad = 1', "skip_bad must be true or false, got 1"),
