@@ -115,6 +115,8 @@ def _value(hint: Any, value: Any, key: str) -> Any:
             raise MentorNetError(f"{key} must be a list, got {value!r}")
         return tuple(_value(choices[0], part, key) for part in value)
     kinds = [choice for choice in choices or (hint,) if choice is not NoneType]
+    if get_origin(kinds[0]) is Literal:
+        return _value(kinds[0], value, key)
     expected = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
     for kind in kinds:
         if kind is float and isinstance(value, int | float) and not isinstance(value, bool):

@@ -179,9 +179,8 @@ def _webvision(method: str, config: TrainConfig) -> Run:
         return Run(_mentornet(config))
     if method == "mentornet*":
         labels = replace(config.labels, verdicts=(VERIFIED,))
-        return Run(
-            replace(config, labels=labels, method=MethodConfig("mentornet-dd", AS_IN_THE_PAPER))
-        )
+        reads = MethodConfig("mentornet-dd", (*AS_IN_THE_PAPER, "reads_label=true"))
+        return Run(replace(config, labels=labels, method=reads))
     candidates = {
         "reed-soft": ("beta", 0.7, 0.8, 0.9, 0.95), "self-paced": ("percentile", 0.5, 0.6, 0.75),
     }  # fmt: skip

@@ -123,7 +123,7 @@ ROWS = {
         Row("full-model"),
         Row(
             "forgetting",
-            tuned=_each("dropout", 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+            tuned=_each("dropout", 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8),  # keeps 0.9 to 0.2
             tuned_small=_each("dropout", 0.2, 0.5, 0.8),
         ),
         Row("self-paced", paper=("burn_in=0",), tuned=_each("percentile", 0.5, 0.6, 0.75)),

@@ -35,7 +35,7 @@ class MentorNetDD(WeightingMethod):
         updates: when the mentor is learned, as shares of training; see `LearningConfig`.
         history: T ≥ 1, how many losses of a sample the mentor reads.
         reads_label: whether the mentor reads the given label; useful with some hundred verified
-            samples per class or more.
+            samples per class or more. Classes with fewer than 10 are read as one class.
         steps: number of steps of Adam at each update.
         learning_rate: the highest learning rate of Adam.
         mentor: a shipped mentor or the folder of one to transfer; empty to learn one in the run.

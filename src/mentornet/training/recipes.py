@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from mentornet.config import TrainConfig
 from mentornet.data import Samples
+from mentornet.students import PAPER_STUDENTS
 
 __all__ = ["Recipe", "recipe_for", "resolve"]
 
@@ -68,9 +69,10 @@ def resolve(config: TrainConfig, images: Samples, *, method: str) -> TrainConfig
         method: the name of the method.
     """
     recipe, optimiser = recipe_for(images), config.optimiser
+    student = _or(config.student.student, recipe.student)
     return replace(
         config,
-        student=replace(config.student, student=_or(config.student.student, recipe.student)),
+        student=replace(config.student, student=student),
         method=replace(config.method, method=method),
         optimiser=replace(
             optimiser,
@@ -78,6 +80,7 @@ def resolve(config: TrainConfig, images: Samples, *, method: str) -> TrainConfig
             batch_size=_or(optimiser.batch_size, min(recipe.batch_size, len(images))),
             learning_rate=_or(optimiser.learning_rate, recipe.learning_rate),
             weight_decay=_or(optimiser.weight_decay, recipe.weight_decay),
+            decayed=optimiser.decayed or ("weights" if student in PAPER_STUDENTS else "all"),
             augment=_or(optimiser.augment, recipe.augment),
             padding=_or(optimiser.padding, recipe.padding),
         ),
