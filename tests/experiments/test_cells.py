@@ -14,7 +14,9 @@ from mentornet.experiments.cells import Scale, select
 from mentornet.experiments.jobs import Tuning
 from mentornet.experiments.runs import HELD_OUT, Run, trial_config
 from mentornet.mentors.store import shipped
+from mentornet.methods import make_method
 from mentornet.training import prepare
+from mentornet.training.recipes import Images, resolve
 from tests.experiments.tables import check_settings, tiny
 
 
@@ -63,11 +65,6 @@ verdicts = []
 set = []
 
 [optimiser]
-schedule = "cosine"
-warm_up = 0.1
-drops = [0.5, 0.64, 0.77]
-momentum = 0.9
-nesterov = true
 evaluate_every = 1
 
 [machine]
@@ -88,6 +85,11 @@ def test_defaults_that_stored_results_depend_on() -> None:
     fine.
     """
     assert to_toml(TrainConfig("digits")) == DEFAULTS
+    photos = Images((3, 32, 32), 10_000, streamed=False)
+    method = make_method("full-model")
+    filled = resolve(TrainConfig("cifar10"), photos, name="full-model", method=method).optimiser
+    assert (filled.schedule, filled.warm_up, filled.drops) == ("cosine", 0.1, (0.5, 0.64, 0.77))
+    assert (filled.momentum, filled.nesterov) == (0.9, True)
 
 
 def test_the_mentor_that_pd_and_dd_start_with() -> None:

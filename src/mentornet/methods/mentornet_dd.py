@@ -32,12 +32,15 @@ class MentorNetDD(WeightingMethod):
         teaches_verified: whether the student is taught the verdicts: a correct label has weight 1,
             a wrong one 0, and where the true label is known, it replaces the given one. In the
             paper verified samples are weighted like all others.
-        updates: when the mentor is learned, as shares of training; see `LearningConfig`.
+        updates: when the mentor is learned, as shares of training; see `LearningConfig`. By default
+            every twentieth, and never if a mentor is transferred.
         history: T ≥ 1, how many losses of a sample the mentor reads.
         reads_label: whether the mentor reads the given label; useful with some hundred verified
             samples per class or more.
         steps: number of steps of Adam at each update.
         learning_rate: the highest learning rate of Adam.
+        fallback: whether the predefined mentor is used where it does better on held-out samples.
+        held_out: share of the verified samples that only measures how good a mentor is.
         mentor: a shipped mentor or the folder of one to transfer; empty to learn one in the run.
         mentor_classes: K₀, the number of classes that a transferred mentor was learned on. The
             mentor then reads ℓ log K₀ / log K, so that the loss of an untrained student, log K, is
@@ -53,11 +56,14 @@ class MentorNetDD(WeightingMethod):
     sharpness: float = DATA_DRIVEN.sharpness
     decided_by: float = DATA_DRIVEN.decided_by
     teaches_verified: bool = True
-    updates: tuple[float, ...] = LearningConfig.updates
+    own_updates: ClassVar[tuple[float, ...]] = LearningConfig.updates
+    updates: tuple[float, ...] = ()
     history: int = LearningConfig.history
     reads_label: bool = LearningConfig.reads_label
     steps: int = LearningConfig.steps
     learning_rate: float = LearningConfig.learning_rate
+    fallback: bool = LearningConfig.fallback
+    held_out: float = LearningConfig.held_out
     mentor: str = ""
     mentor_classes: int = 0
 
@@ -65,17 +71,26 @@ class MentorNetDD(WeightingMethod):
         super().__post_init__()
         if self.mentor:
             load_mentor(self.mentor)
+            if self.updates:
+                raise MentorNetError(
+                    f"updates is {self.updates}, but a transferred mentor is not learned again: "
+                    "leave out updates; or leave out mentor, and give verified samples"
+                )
         elif self.mentor_classes:
             raise MentorNetError("mentor_classes is only for a transferred mentor: set mentor too")
+        elif not self.updates:
+            object.__setattr__(self, "updates", self.own_updates)  # so that settings show them
         if self.mentor_classes < 0 or self.mentor_classes == 1:
             raise MentorNetError(f"mentor_classes must be ≥ 2, or 0, got {self.mentor_classes}")
-        self.learning()
+        if not self.mentor:
+            self.learning()
 
     def learning(self) -> LearningConfig:
         """Return the settings of the learning of mentors."""
         return LearningConfig(
-            self.updates, self.history, self.reads_label, self.steps, self.learning_rate
-        )
+            self.updates, self.history, self.reads_label, self.steps, self.learning_rate,
+            self.fallback, self.held_out,
+        )  # fmt: skip
 
     @property
     def needs(self) -> Needs:

@@ -144,6 +144,7 @@ def make_sgd(
     """
     assert settings.weight_decay is not None
     assert settings.learning_rate is not None
+    assert settings.momentum is not None
     groups: list[dict[str, Any]] = [
         {
             "params": [part for part in student.parameters() if part.requires_grad],
@@ -154,5 +155,6 @@ def make_sgd(
     if beside:
         groups.append({"params": beside, "weight_decay": 0.0})
     return torch.optim.SGD(
-        groups, lr=settings.learning_rate, momentum=settings.momentum, nesterov=settings.nesterov
-    )
+        groups, lr=settings.learning_rate, momentum=settings.momentum,
+        nesterov=bool(settings.nesterov),
+    )  # fmt: skip

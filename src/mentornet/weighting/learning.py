@@ -30,21 +30,25 @@ class Outcome:
     Attributes:
         progress: progress of training at the update, in percent.
         samples: the number of verified samples that it used.
-        error: the mean of (v − v*)² of the learned mentor on held-out samples.
+        error: the mean of (v − v*)² of the learned mentor on held-out samples; None if none are
+            held out.
         error_before: the same of the predefined rule.
         used: which of the two is used from then on.
     """
 
     progress: int
     samples: int
-    error: float
-    error_before: float
+    error: float | None
+    error_before: float | None
     used: str
 
     def __str__(self) -> str:
+        learned = f"at {self.progress} %: mentor learned from {self.samples} verified samples"
+        if self.error is None or self.error_before is None:
+            return f"{learned}: {self.used} is used"
         return (
-            f"at {self.progress} %: mentor learned from {self.samples} verified samples, held-out "
-            f"error {self.error:.3f}, predefined {self.error_before:.3f}: {self.used} is used"
+            f"{learned}, held-out error {self.error:.3f}, predefined {self.error_before:.3f}: "
+            f"{self.used} is used"
         )
 
 
@@ -60,11 +64,11 @@ class Learning(nn.Module):
     """Learns a mentor at each of the `updates`, and uses it if it beats the predefined rule.
 
     The mentor learns from the student's latest losses on the given labels of verified samples
-    (`Lessons`). One in five of these samples is held out. If the mean of (v − v*)² on them is not
-    smaller than with the predefined rule, the predefined rule is used. (If the student is taught
-    the verdicts, it never memorises the wrong labels of these samples. They are then easier to tell
-    from correct ones than others are, and the mentor is slightly overconfident. The gain for the
-    student outweighs that.)
+    (`Lessons`). A share of these samples is held out. If the mean of (v − v*)² on them is not
+    smaller than with the predefined rule, the predefined rule is used, unless `fallback` is off.
+    (If the student is taught the verdicts, it never memorises the wrong labels of these samples.
+    They are then easier to tell from correct ones than others are, and the mentor is slightly
+    overconfident. The gain for the student outweighs that.)
 
     Its `state_dict` has one entry: the mentors so far, and what the next one learns from.
 
@@ -173,14 +177,15 @@ class Learning(nn.Module):
         mentor = self.fresh_mentor().to(lesson.target.device)
         record = fit_labels(
             mentor, lesson.features, lesson.target.bool(), self.config.fit(), sample=sample,
-            seed=self.seed, shown=lambda taught: self.lessons.later(taught, now, until),
+            held_out=self.config.held_out, seed=self.seed,
+            shown=lambda taught: self.lessons.later(taught, now, until),
         )  # fmt: skip
         mentor.eval().requires_grad_(False)
-        assert record.held_out is not None
-        error, before = (
-            _squared_error(rule, record.held_out) for rule in (mentor, self.predefined)
-        )
-        if error < before:
+        held_out = record.held_out
+        if held_out is None:
+            return mentor, Outcome(now, count, None, None, "the learned one")
+        error, before = (_squared_error(rule, held_out) for rule in (mentor, self.predefined))
+        if error < before or not self.config.fallback:
             return mentor, Outcome(now, count, error, before, "the learned one")
         return self.predefined, Outcome(now, count, error, before, "the predefined one")
 
