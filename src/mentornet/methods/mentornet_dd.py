@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mentornet.errors import MentorNetError
-from mentornet.mentors import load_mentor
+from mentornet.mentors import load_mentor, load_rule
 from mentornet.methods.mentornet import make_engine
 from mentornet.methods.method import Needs, Task
 from mentornet.methods.supervision import Supervision
@@ -41,7 +41,9 @@ class MentorNetDD(WeightingMethod):
         learning_rate: the highest learning rate of Adam.
         fallback: whether the predefined mentor is used where it does better on held-out samples.
         held_out: share of the verified samples that only measures how good a mentor is.
-        mentor: a shipped mentor or the folder of one to transfer; empty to learn one in the run.
+        mentor: what is transferred: a shipped mentor or series, the folder of one, or the folder of
+            a run, whose mentors each serve from the point on at which they were learned there
+            (see `MentorSeries`). Empty to learn mentors in the run.
         mentor_classes: K₀, the number of classes that a transferred mentor was learned on. The
             mentor then reads ℓ log K₀ / log K, so that the loss of an untrained student, log K, is
             what it was there. With 0, as in the paper, it reads ℓ.
@@ -70,7 +72,7 @@ class MentorNetDD(WeightingMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.mentor:
-            load_mentor(self.mentor)
+            load_rule(self.mentor)
             if self.updates:
                 raise MentorNetError(
                     f"updates is {self.updates}, but a transferred mentor is not learned again: "
@@ -103,7 +105,7 @@ class MentorNetDD(WeightingMethod):
         """Return the engine with a transferred mentor, or with one that is learned in the run."""
         if self.mentor:
             unit = math.log(task.classes, self.mentor_classes) if self.mentor_classes else 1.0
-            return make_engine(self, load_mentor(self.mentor), task, reads_label=False, unit=unit)
+            return make_engine(self, load_rule(self.mentor), task, reads_label=False, unit=unit)
         if task.verdicts is None:
             raise MentorNetError(f"{self.name} learns from verified samples, but there are none")
         engine = make_engine(self, load_mentor("pd"), task, history=self.history).to(task.device)

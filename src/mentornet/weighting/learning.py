@@ -54,10 +54,17 @@ class Outcome:
 
 @dataclass(frozen=True)
 class LearnedMentor:
-    """A mentor that was learned in a run, and the progress at that time, in percent."""
+    """A mentor that was learned in a run, the progress at that time, and which update it was.
+
+    Attributes:
+        mentor: the mentor.
+        progress: the progress of training in percent.
+        number: the number of the update, from 1.
+    """
 
     mentor: Mentor
     progress: int
+    number: int
 
 
 class Learning(nn.Module):
@@ -163,7 +170,8 @@ class Learning(nn.Module):
         self._rule = (self._agreed(rule),)
         self.outcomes.append(outcome)
         if isinstance(self.rule, Mentor) and self.rule is not self.predefined:
-            self.mentors[f"{self.done}-at-{now:02d}"] = LearnedMentor(self.rule, now)
+            name = f"{self.done}-at-{now:02d}"
+            self.mentors[name] = LearnedMentor(self.rule, now, self.done)
         return self.rule
 
     def _percent(self, steps: int) -> int:
@@ -211,7 +219,7 @@ class Learning(nn.Module):
         self.lessons.to(fn(torch.empty(0)).device)
         for learned in self.mentors.values():
             learned.mentor._apply(fn, recurse)
-        if isinstance(self.predefined, Mentor):
+        if isinstance(self.predefined, nn.Module):
             self.predefined._apply(fn, recurse)
         return self
 
@@ -223,7 +231,7 @@ class Learning(nn.Module):
             "steps": self.steps,
             "done": self.done,
             "mentors": {name: it.mentor.state_dict() for name, it in self.mentors.items()},
-            "progress": {name: it.progress for name, it in self.mentors.items()},
+            "points": {name: (it.progress, it.number) for name, it in self.mentors.items()},
             "uniform": isinstance(self.rule, Uniform),
             "now": now,
             "outcomes": [asdict(outcome) for outcome in self.outcomes],
@@ -239,7 +247,7 @@ class Learning(nn.Module):
             mentor = self.fresh_mentor().eval().requires_grad_(False)
             mentor.load_state_dict(weights)
             mentor.to(self.verdicts.index.device)
-            self.mentors[name] = LearnedMentor(mentor, state["progress"][name])
+            self.mentors[name] = LearnedMentor(mentor, *state["points"][name])
         learned = self.mentors.get(state["now"])
         self._rule = self._predefined if learned is None else (learned.mentor,)
         if state["uniform"]:
