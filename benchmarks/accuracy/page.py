@@ -17,9 +17,8 @@ from mentornet.experiments.comparison import (
     gap_closed,
     number,
     paper_number,
-    precision_of,
 )
-from mentornet.experiments.results import Results
+from mentornet.experiments.results import Results, format_of
 
 __all__ = ["FINDINGS", "PICTURE", "markdown", "render_results"]
 
@@ -215,6 +214,9 @@ def _tuned(table: Table, results: Results) -> str:
     return f"{_TRIALS}\n\n{heads}" + "\n".join(lines) + "\n"
 
 
+_FORMATS = {"32": "float32", "bf16": "bf16"}
+
+
 def _conditions(results: Results) -> str:
     """Where and with what the runs were made; one that went on elsewhere names both."""
     made: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -222,7 +224,7 @@ def _conditions(results: Results) -> str:
         under = [found["conditions"], *found.get("went_on_under", ())]
         where = ", then ".join(dict.fromkeys(map(_machine, under)))
         code = ", then ".join(dict.fromkeys(str(about["commit"]) for about in under))
-        made[where, precision_of(found)][code] += 1
+        made[where, _FORMATS[format_of(found)]][code] += 1
     lines = ["## Conditions", "", "| machine and versions | format | runs | of them at commit |"]
     lines.append("|---|---|---|---|")
     for (where, precision), commits in sorted(made.items()):

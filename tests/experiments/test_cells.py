@@ -25,8 +25,9 @@ def test_a_key_names_the_run_and_changes_with_it() -> None:
     assert run.key.startswith("digits-small-cnn-uniform-0.2-full-model-0-")
     assert run.with_seed(1).key != run.key
     other = run.with_precision("bf16")
-    assert other.config.machine.precision == "bf16"
-    assert other.key == run.key  # the machine changes nothing but rounding
+    assert other.precision == "bf16"
+    assert len({run.key, other.key, run.with_precision("32").key}) == 3
+    assert other.with_precision("auto").key == run.key
 
 
 def test_a_setting_that_is_said_counts_as_its_default_does() -> None:

@@ -85,10 +85,10 @@ def test_mentors_of_another_number_of_classes() -> None:
         MentorSeries([(21, one), (75, other)])
 
 
-def edit(folder: Path, change: object) -> None:
+def edit(folder: Path, change: dict[str, object]) -> None:
     path = folder / "series.json"
     index = json.loads(path.read_text())
-    index["mentors"][1].update(change)  # type: ignore[call-overload]
+    index["mentors"][1].update(change)
     path.write_text(json.dumps(index))
 
 

@@ -202,9 +202,6 @@ class TrainConfig:
     """Name of a dataset, or path of a folder of images, of a folder of shards, or of a CSV or
     Parquet file."""
 
-    preset: str | None = None
-    """Name of a preset, such as paper: it sets everything that is not set here."""
-
     seed: int = 0
     files: FilesConfig = field(default_factory=FilesConfig)
     labels: LabelsConfig = field(default_factory=LabelsConfig)
@@ -212,6 +209,8 @@ class TrainConfig:
     method: MethodConfig = field(default_factory=MethodConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     machine: MachineConfig = field(default_factory=MachineConfig)
+    preset: str | None = None
+    """Name of a preset, such as paper: it sets everything that is not set here."""
 
     def __post_init__(self) -> None:
         optimiser = self.optimiser

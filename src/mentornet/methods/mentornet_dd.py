@@ -14,7 +14,7 @@ from mentornet.methods.supervision import Supervision
 from mentornet.methods.weighted import Weighted, WeightingMethod
 from mentornet.weighting import DATA_DRIVEN, LearningConfig, Weighting
 
-__all__ = ["AS_IN_THE_PAPER", "MentorNetDD"]
+__all__ = ["MentorNetDD"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class MentorNetDD(WeightingMethod):
     From burn-in to the first update the predefined mentor is used. With `mentor`, nothing is
     learned: that mentor is transferred, with its label input fixed to 0.
 
-    The defaults did best in our benchmark. `AS_IN_THE_PAPER` has the paper's settings: burn-in is
+    The defaults did best in our benchmark. The preset `paper` has the paper's settings: burn-in is
     twice as long and drops half of the samples, the mentor is learned twice, from single losses,
     its probability is the weight, and verified samples are weighted like all others.
 
@@ -113,11 +113,3 @@ class MentorNetDD(WeightingMethod):
             task.verdicts, task.classes, self.learning(), teaches=self.teaches_verified
         )
         return engine
-
-
-AS_IN_THE_PAPER = (
-    "burn_in=0.2", "burn_in_drop=0.5", "smoothing=0", "sharpness=0", "decided_by=1",
-    "teaches_verified=false", "updates=0.21,0.75",
-)  # fmt: skip
-"""The settings of DD in §3.1 and App. E; with as many verified samples as there, add
-`reads_label=true`."""

@@ -76,6 +76,15 @@ PAPER: tuple[Facts, ...] = (
         students=("inception",),
     ),
     Facts(
+        _AS_IMAGENET,
+        {
+            "student.student": "inception-resnet-v2", "student.dropout": 0.2,
+            "optimiser.weight_decay": 4e-5,
+        },
+        data=CIFAR,
+        students=("inception-resnet-v2",),
+    ),
+    Facts(
         "App. E.1",
         {
             "files.image_size": 299, "student.student": "inception-resnet-v2",
