@@ -51,9 +51,14 @@ How to read it:
   stopping and trials of tuning go without a tenth of the images; co-teaching trains two students,
   cleanlab-prune five; MentorMix and mixup look at each batch twice.
 - The student is `fast` at half its width (`--width 16`) in all tables.
-- Minutes are of one thread, beside another run, without tuning. Rows with a run in float32 are
+- Minutes are of one thread, beside another run, without tuning. Rows of runs in float32 are
   marked †; the others were made with `--precision bf16`, which is faster. They were made on
   different machines, some of which stood still for a while; see the end.
+- n is the number of seeds. Runs in float32 and in bf16 are never averaged: where a row has both, it
+  shows those of which there are more, and says how many stand apart.
+- Rows marked ‡ were made when results did not yet store every setting of their method. Their files
+  say so (`"settings": null`): what was not given on the command line had the defaults of the commit
+  that they name.
 """
 
 _CLAIMS = (
@@ -171,7 +176,8 @@ def markdown(table: Table, entries: Entries) -> str:
             cells = [
                 row, number(entry), f"{100 * statistics.fmean(entry.best):.1f}",
                 f"{statistics.fmean(entry.minutes):.1f}{' †' * entry.full_precision}",
-                f"{len(entry.values)}",
+                f"{len(entry.values)}{' ‡' * (not entry.says_settings)}"
+                + (f" (and {entry.apart} apart)" if entry.apart else ""),
             ]  # fmt: skip
             cells += [paper_number(entry.cell)] if has_paper else []
             if has_gap:

@@ -100,7 +100,7 @@ def test_a_failure_is_named_and_the_others_go_on(tmp_path: Path) -> None:
 
 def test_a_run_without_mentors_is_named(tmp_path: Path) -> None:
     make_job(plain(), tmp_path)
-    with pytest.raises(MentorNetError, match="has no mentors that .* could take.*move it away"):
+    with pytest.raises(MentorNetError, match=r"has no mentors that .* could take.*move it away"):
         make_job(taking(plain()), tmp_path)
 
 
