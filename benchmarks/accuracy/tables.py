@@ -92,7 +92,8 @@ _OURS = tuple(name for name in ROWS if name not in ("full-model", "oracle"))
 def _other(name: str, config: TrainConfig, noise: float) -> Run:
     row, labels = OTHERS[name], config.labels
     settings = row.settings
-    if row.told and make_method(row.method).needs.verdicts != "no":
+    learns = row.told and make_method(row.method).needs.verdicts != "no"
+    if learns or row.taught:
         labels = replace(labels, clean_count=SMALL_VERIFIED)
     if row.method == "co-teaching":
         settings = (f"forget={0.9 * noise:g}",)

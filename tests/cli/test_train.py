@@ -209,7 +209,6 @@ MISTAKES = {
     "factory": (["--student", "nowhere:net"], "must name a module and a factory"),
     "dd without verified": (["--method", "mentornet-dd"], "name files that list them in verdicts"),
     "clean count without truth": (["--method", "mentornet-dd", "--clean-count", "20"], "needs true labels"),
-    "verified for nothing": (["--method", "focal", "--clean-count", "20"], "focal does not use verified samples"),
     "no momentum": (["--momentum", "0"], "--nesterov is true and needs a momentum above 0"),
     "tpu": (["--accelerator", "tpu"], "accelerator 'tpu'"),
     "clean file": (["--clean", "none.csv"], "none.csv is missing"),

@@ -76,8 +76,8 @@ class LabelsConfig:
     changes the label, drop leaves the sample out, and keep changes nothing."""
 
     clean_count: int | None = None
-    """Draw this many samples at random and make verdicts from their true labels; the data must have
-    true labels."""
+    """Draw this many samples at random, and make verdicts from their true labels, which the data
+    must have. They are used like those of a file."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from mentornet.config import (
 from mentornet.data import DATASETS
 from mentornet.experiments.cells import Cell, Reads, Scale, Table
 from mentornet.experiments.jobs import Tuning
-from mentornet.experiments.paper_runs import paper_run, run_for, small_config, transferred
+from mentornet.experiments.paper_runs import each, paper_run, run_for, small_config, transferred
 from mentornet.experiments.runs import Run
 from mentornet.training.paper import TRIED
 from mentornet.training.presets import with_preset
@@ -183,5 +183,5 @@ def _webvision(method: str, config: TrainConfig) -> Run:
     tried = TRIED.get(method)
     if tried is None:
         return Run(config)
-    tuning = Tuning(tuple((f"{tried.setting}={value:g}",) for value in tried.values))
+    tuning = Tuning(each(tried.setting, *tried.values))
     return Run(_with_method(config, method), tuning)

@@ -27,7 +27,7 @@ from mentornet.training.presets import with_preset
 
 __all__ = [
     "NOISES", "ROWS", "SMALL", "SMALL_IMAGES", "SMALL_TRIAL", "SMALL_VERIFIED", "SMALL_WIDTH",
-    "paper_config", "paper_run", "run_for", "small_config", "transferred",
+    "each", "paper_config", "paper_run", "run_for", "small_config", "transferred",
 ]  # fmt: skip
 
 Candidates = tuple[tuple[str, ...], ...]
@@ -99,7 +99,7 @@ class Row:
     def of_the_paper(self) -> Candidates:
         """What is tried at paper scale."""
         tried = TRIED.get(self.method)
-        return () if tried is None else (*_each(tried.setting, *tried.values), *self.tuned)
+        return () if tried is None else (*each(tried.setting, *tried.values), *self.tuned)
 
     def of_small_runs(self, noise: str | None) -> Candidates:
         """What small runs try under that noise."""
@@ -108,7 +108,8 @@ class Row:
         return self.of_the_paper if self.tuned_small is None else self.tuned_small
 
 
-def _each(key: str, *values: float) -> tuple[tuple[str, ...], ...]:
+def each(key: str, *values: float) -> Candidates:
+    """One candidate for each value of a setting."""
     return tuple((f"{key}={value:g}",) for value in values)
 
 
@@ -119,23 +120,23 @@ ROWS = {
     row.method: row
     for row in (
         Row("full-model"),
-        Row("forgetting", tuned_small=_each("dropout", 0.2, 0.5, 0.8)),
+        Row("forgetting", tuned_small=each("dropout", 0.2, 0.5, 0.8)),
         Row("self-paced"),
-        Row("focal", tuned_small=_each("gamma", 1, 2)),
-        Row("reed-soft", tuned_small=_each("beta", 0.8, 0.95)),
-        Row("reed-hard", tuned_small=_each("beta", 0.8, 0.95)),
+        Row("focal", tuned_small=each("gamma", 1, 2)),
+        Row("reed-soft", tuned_small=each("beta", 0.8, 0.95)),
+        Row("reed-hard", tuned_small=each("beta", 0.8, 0.95)),
         Row("goldberger"),
         Row(
             "spade",
             small=_SMOOTH,
-            tuned_small=_each("percentile", 0.3, 0.6),
-            tuned_mostly_right=_each("percentile", 0.6, 0.85),
+            tuned_small=each("percentile", 0.3, 0.6),
+            tuned_mostly_right=each("percentile", 0.6, 0.85),
         ),
         Row(
             "mentornet-pd",
             small=_SMOOTH,
             tuned=tuple(("percentile=0.75", f"lambda2={value:g}") for value in (0.5, 2)),
-            tuned_small=_each("percentile", 0.3, 0.45, 0.6, 0.75),
+            tuned_small=each("percentile", 0.3, 0.45, 0.6, 0.75),
         ),
         Row("mentornet-auto"),
         Row("mentornet-dd", tuned_small=()),

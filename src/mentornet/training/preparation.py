@@ -205,8 +205,6 @@ def _check_method(config: TrainConfig, method: Method) -> None:
             "or draw them with clean_count where true labels are known"
             f"{transfer if 'mentor' in method.settings else ''}"
         )
-    if drawn and method.needs.verdicts == "no":
-        raise MentorNetError(f"{method.name} does not use verified samples; leave out clean_count")
     own, given = method.needs.dropout, config.student.dropout
     if own is not None and given not in (None, own):
         raise MentorNetError(
