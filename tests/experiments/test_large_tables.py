@@ -93,6 +93,8 @@ def test_table_5_trains_on_all_or_on_mini_and_is_judged_twice() -> None:
         if forgets:
             assert method.settings == {"dropout": 0.8}
         if "mentornet" in row:
+            if row.endswith("*"):
+                assert method.settings["reads_label"] is True
             assert method.settings["mentor"] == ""
             facts: dict[str, Any] = {
                 "burn_in": 0.2, "burn_in_drop": 0.5, "percentile": 0.75, "decay": 0.95,

@@ -30,7 +30,7 @@ FACTS: dict[str, dict[str, Any]] = {
     "inception": {"steps": 120_000, "drops at": (78_000,), "weight decay": 4e-3, "keep": 0.5},
 }  # fmt: skip
 TRIED: dict[str, tuple[str, list[float]]] = {
-    "forgetting": ("dropout", [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]),
+    "forgetting": ("dropout", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]),  # keep 0.9 … 0.2
     "self-paced": ("percentile", [0.5, 0.6, 0.75]),
     "focal": ("gamma", [1, 2, 3]),
     "reed-soft": ("beta", [0.7, 0.8, 0.9, 0.95]),

@@ -153,6 +153,11 @@ class OptimiserConfig:
     weight_decay: float | None = None
     """Weight decay θ₀; a method that weights samples uses θ₀ · mean(v) of the batch."""
 
+    decayed: Literal["weights", "all"] | None = None
+    """What weight decay shrinks: only the weights of convolutions and linear layers, or all
+    parameters, so biases and batch norm too; by default weights for the students of the paper
+    (inception, resnet101, inception-resnet-v2), as in the authors' code, else all."""
+
     augment: bool | None = None
     """Augment images by random crops and, if they have colours, by flips."""
 

@@ -33,7 +33,7 @@ HELD_OUT = 0.1
 _ONLY_AT_THE_END = 1_000_000  # epochs between two evaluations of a candidate
 _LATER = {
     "sharpness": 0.0, "decided_by": 1.0, "mentor_classes": 0, "teaches_verified": False,
-    "burn_in": 0.0, "fallback": True, "held_out": 0.2,
+    "burn_in": 0.0, "fallback": True, "held_out": 0.2, "threshold": "follows",
 }  # fmt: skip
 """Settings of methods that stored results do not know, at the value that changes nothing."""
 _UPDATES = tuple(percent / 100 for percent in range(12, 97, 5))
@@ -47,7 +47,7 @@ _KEPT = (
 )  # fmt: skip
 _CURVE = (
     "epoch", "step", "test_accuracy", "train_accuracy", "train_loss", "mean_weight",
-    "weight_auroc", "validation_accuracy",
+    "weight_auroc", "validation_accuracy", "weighted_loss",
 )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ class MentorNetDD(WeightingMethod):
             every twentieth, and never if a mentor is transferred.
         history: T ≥ 1, how many losses of a sample the mentor reads.
         reads_label: whether the mentor reads the given label; useful with some hundred verified
-            samples per class or more.
+            samples per class or more. Classes with fewer than 10 are read as one class.
         steps: number of steps of Adam at each update.
         learning_rate: the highest learning rate of Adam.
         fallback: whether the predefined mentor is used where it does better on held-out samples.

@@ -11,7 +11,7 @@ from mentornet.config.groups import Schedule
 from mentornet.data import Samples
 from mentornet.data.sets.dataset import Dataset
 from mentornet.methods import Method, settings_in_use
-from mentornet.students import find_student
+from mentornet.students import PAPER_STUDENTS, find_student
 
 __all__ = ["Images", "Recipe", "recipe_for", "resolve"]
 
@@ -98,9 +98,11 @@ def resolve(config: TrainConfig, images: Images, *, name: str, method: Method) -
         method: the method that was made by that name and the config's settings.
     """
     recipe, optimiser = recipe_for(images), config.optimiser
+    student = _student(config.student, recipe.student, method)
+    of_the_paper = student.student in PAPER_STUDENTS
     return replace(
         config,
-        student=_student(config.student, recipe.student, method),
+        student=student,
         method=replace(
             config.method, method=name, set=settings_in_use(name, method, config.method.set)
         ),
@@ -115,6 +117,7 @@ def resolve(config: TrainConfig, images: Images, *, name: str, method: Method) -
             momentum=_or(optimiser.momentum, recipe.momentum),
             nesterov=_or(optimiser.nesterov, recipe.nesterov),
             weight_decay=_or(optimiser.weight_decay, recipe.weight_decay),
+            decayed=_or(optimiser.decayed, "weights" if of_the_paper else "all"),
             augment=_or(optimiser.augment, recipe.augment),
             padding=_or(optimiser.padding, recipe.padding),
             accumulate=_or(optimiser.accumulate, 1),

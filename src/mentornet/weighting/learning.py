@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -20,7 +20,7 @@ from mentornet.weighting.settings import LearningConfig
 
 __all__ = ["LearnedMentor", "Learning", "Outcome"]
 
-_ENOUGH = 10  # verified samples that the student must have seen before a mentor is learned
+_ENOUGH = 10  # verified samples, of all classes for a mentor, and of a class for its label
 
 
 @dataclass(frozen=True)
@@ -183,11 +183,15 @@ class Learning(nn.Module):
         if lesson.target.bool().all():
             return Uniform(), Outcome(now, count, 0.0, 0.0, "every label found right: v = 1")
         mentor = self.fresh_mentor().to(lesson.target.device)
+        lesson, unknown = self._readable(lesson, sample)
+        first = int(unknown[0]) if len(unknown) else None
         record = fit_labels(
             mentor, lesson.features, lesson.target.bool(), self.config.fit(), sample=sample,
             held_out=self.config.held_out, seed=self.seed,
-            shown=lambda taught: self.lessons.later(taught, now, until),
+            shown=lambda taught: self.lessons.later(taught, now, until, unknown=first),
         )  # fmt: skip
+        if first is not None:
+            mentor.share_label(unknown, first)
         mentor.eval().requires_grad_(False)
         held_out = record.held_out
         if held_out is None:
@@ -196,6 +200,22 @@ class Learning(nn.Module):
         if error < before or not self.config.fallback:
             return mentor, Outcome(now, count, error, before, "the learned one")
         return self.predefined, Outcome(now, count, error, before, "the predefined one")
+
+    def _readable(self, lesson: Lesson, sample: Tensor) -> tuple[Lesson, Tensor]:
+        """Return the lesson with labels that the mentor can learn to read, and all other classes.
+
+        A class with too few verified samples tells the mentor nothing about its label. All such
+        classes are read as the first of them.
+        """
+        classes = self._sizes["num_classes"]
+        rows = torch.zeros(int(sample.max()) + 1, dtype=torch.long, device=sample.device)
+        rows[sample] = lesson.features.label  # each sample once
+        unknown = (torch.bincount(rows, minlength=classes) < _ENOUGH).nonzero()[:, 0]
+        if not self.config.reads_label or not len(unknown):
+            return lesson, unknown[:0]
+        label = lesson.features.label
+        label = torch.where(torch.isin(label, unknown), unknown[0], label)
+        return Lesson(replace(lesson.features, label=label), lesson.target), unknown
 
     def _agreed(self, rule: Rule) -> Rule:
         """Return the rule of process 0 in every process, as machines may round differently."""

@@ -66,7 +66,8 @@ class LearningConfig:
         updates: when a mentor is learned, as rising shares of training in (0, 1). The paper uses
             0.21 and 0.75. Ours are every twentieth, as a mentor goes stale as the student learns.
         history: T ≥ 1, how many losses of a sample the mentor reads.
-        reads_label: whether the mentor reads the given label.
+        reads_label: whether the mentor reads the given label. All classes with fewer than 10
+            verified samples are read as one class.
         steps: number of steps of Adam at each update, ≥ 1.
         learning_rate: the highest learning rate of Adam, > 0.
         fallback: whether the predefined rule is used where it does better on held-out samples. The
