@@ -173,6 +173,7 @@ def test_numbers_in_the_page_come_from_the_files(name: str) -> None:
     section = PAGE.read_text().partition(f"## {table.title}\n")[2].partition("\n## ")[0]
     shown = rows_of(section)
     last: dict[tuple[str, str], dict[int, float]] = {}
+    every: dict[tuple[str, str], dict[int, float]] = {}
     for cell in table.cells:
         made = {}
         for seed in range(cell.seeds or 1):
@@ -183,6 +184,7 @@ def test_numbers_in_the_page_come_from_the_files(name: str) -> None:
         most = max(formats, key=formats.count, default="")  # the first of equals
         kept = {s: one for s, one in made.items() if one["config"]["machine"]["precision"] == most}
         runs = {seed: one["run"] for seed, one in kept.items()}
+        every[cell.row, cell.column] = {s: one["run"][cell.reads] for s, one in made.items()}
         last[cell.row, cell.column] = {seed: run[cell.reads] for seed, run in runs.items()}
         if not runs:
             assert cell.row not in shown.get(cell.column, {})
@@ -199,8 +201,12 @@ def test_numbers_in_the_page_come_from_the_files(name: str) -> None:
     checked = 0
     for column, rows in shown.items():
         for row, cells in rows.items():
-            three = [last[key, column] for key in (row, "full-model", "oracle")]
+            keys = [(key, column) for key in (row, "full-model", "oracle")]
+            three = [last[key] for key in keys]
             seeds = set.intersection(*map(set, three))
+            if not seeds:  # the first seed that they have in any number format
+                three = [every[key] for key in keys]
+                seeds = {min(set.intersection(*map(set, three)))}
             mine, plain, limit = (statistics.fmean(one[seed] for seed in seeds) for one in three)
             assert cells[-1] == f"{100 * (mine - plain) / (limit - plain):.0f} %", (row, column)
             checked += 1
@@ -225,7 +231,7 @@ SAID = {
     "docs/experiments.md": {"40 %", "0.2", "0.8", "0.9", "17 times"},
     "docs/many_machines.md": {"24 bytes", "30 seconds", "2.13", "2.4", "150 MB"},
     "docs/training.md": {
-        "1.0", "40 %", "0.1", "0.2", "0.05", "20 %", "0.5", "20 minutes", "5 %",
+        "1.0", "40 %", "0.1", "0.2", "0.05", "20 %", "0.5", "20 minutes", "5 %", "21 %", "75 %",
     },
 }  # fmt: skip
 """Numbers that may be typed by hand: settings, versions, sections and numbers of the paper, and

@@ -44,7 +44,8 @@ How to read it:
   of a fraction p only p (1 − 1/K) of the labels are wrong, as each heading says; symmetric noise,
   as others define it, would make it p.
 - "gap closed" is (method − full-model) / (oracle − full-model), of the means over the seeds that
-  all three have: a seed is other images and other wrong labels, too. The oracle knows which labels
+  all three have, or of the first seed that they have in any number format: a seed is other images
+  and other wrong labels, too. The oracle knows which labels
   are right, and is the limit of what weights can do; but methods that are taught the right labels
   of verified samples know labels that it does not.
 - Within a table, student, images and steps are the same, but for what a row is about: early
@@ -177,7 +178,7 @@ def markdown(table: Table, entries: Entries) -> str:
                 row, number(entry), f"{100 * statistics.fmean(entry.best):.1f}",
                 f"{statistics.fmean(entry.minutes):.1f}{' †' * entry.full_precision}",
                 f"{len(entry.values)}{' ‡' * (not entry.says_settings)}"
-                + (f" (and {entry.apart} apart)" if entry.apart else ""),
+                + (f" (and {len(entry.others)} apart)" if entry.others else ""),
             ]  # fmt: skip
             cells += [paper_number(entry.cell)] if has_paper else []
             if has_gap:

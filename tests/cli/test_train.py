@@ -158,7 +158,9 @@ def test_a_verified_list_by_path(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_the_same_command_with_resume(tmp_path: Path) -> None:
     """Flags included: what is stored must not turn them round."""
-    words = train(tmp_path / "run", "--no-nesterov", "--tensorboard", "--noise", "uniform:0.4")
+    words = train(
+        tmp_path / "run", "--nesterov", "False", "--tensorboard", "--noise", "uniform:0.4"
+    )
     assert main(words) == 0
     assert main([*words, "--resume"]) == 0
 

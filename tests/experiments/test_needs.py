@@ -10,7 +10,7 @@ import pytest
 from mentornet.config import MethodConfig
 from mentornet.errors import MentorNetError
 from mentornet.experiments.cells import Cell, Table
-from mentornet.experiments.comparison import compare
+from mentornet.experiments.comparison import common_seeds, compare
 from mentornet.experiments.engines import run_locally
 from mentornet.experiments.jobs import Job, Tuning
 from mentornet.experiments.order import Order
@@ -120,7 +120,9 @@ def test_numbers_of_other_formats_and_settings_are_never_averaged(tmp_path: Path
         results.write(job, result | {"curve": {}, "tried": None, "conditions": {}})
     (entry,) = compare(table, results).values()
     assert (entry.values, entry.seeds) == ((0.4, 0.6), (1, 2))
-    assert (entry.apart, entry.full_precision) == (2, False)
+    assert (entry.others, entry.full_precision) == ({0: 0.1, 2: 0.9}, False)
+    assert common_seeds(entry, replace(entry, seeds=(0,), values=(0.3,), others={})) == (0,)
+    assert entry.mean_over((0,)) == 0.1
     (asked,) = compare(table.with_precision("32"), results).values()
     assert asked.full_precision
     assert len(asked.values) == 1  # 0.9 was made with another setting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mentornet.experiments.cells import Cell, Table
@@ -38,8 +38,8 @@ class Entry:
         wrong: the share of wrong labels in each run, where that is known.
         full_precision: whether the jobs were made in float32, not in bf16.
         says_settings: whether the results say with which settings of the method they were made.
-        apart: how many other results the cell has, in another number format or with other
-            settings; they are never averaged with these.
+        others: the numbers, by seed, of results in another number format or with other settings;
+            they are never averaged with the values.
     """
 
     cell: Cell
@@ -50,7 +50,7 @@ class Entry:
     wrong: tuple[float, ...] = ()
     full_precision: bool = False
     says_settings: bool = True
-    apart: int = 0
+    others: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def mean(self) -> float | None:
@@ -59,7 +59,8 @@ class Entry:
 
     def mean_over(self, seeds: Sequence[int]) -> float | None:
         """The mean over some of the seeds; None if there are none."""
-        values = [self.values[self.seeds.index(seed)] for seed in seeds]
+        found = {**self.others, **dict(zip(self.seeds, self.values, strict=True))}
+        values = [found[seed] for seed in seeds]
         return statistics.fmean(values) if values else None
 
 
@@ -112,7 +113,12 @@ def _entry(cell: Cell, groups: Sequence[Mapping[int, Mapping[str, Any]]]) -> Ent
         tuple(rate for result in made if (rate := result["run"].get("noise_rate_actual"))),
         _format(kept) == "32",
         made[0]["kind"] != "training" or made[0].get("settings") is not None,
-        sum(map(len, groups)) - len(kept),
+        {
+            seed: read_cell(cell, result)
+            for group in groups
+            if group is not kept
+            for seed, result in group.items()
+        },
     )
 
 
@@ -128,9 +134,16 @@ def read_cell(cell: Cell, result: Mapping[str, Any]) -> float:
 
 
 def common_seeds(*entries: Entry) -> tuple[int, ...]:
-    """The seeds that all entries have. A seed also draws the images and the wrong labels."""
+    """The seeds that all entries have. A seed also draws the images and the wrong labels.
+
+    If they share none of the seeds that are averaged, it is the first one that they all have in any
+    number format.
+    """
     shared = set.intersection(*(set(entry.seeds) for entry in entries))
-    return tuple(sorted(shared))
+    if shared:
+        return tuple(sorted(shared))
+    every = set.intersection(*({*entry.seeds, *entry.others} for entry in entries))
+    return tuple(sorted(every)[:1])
 
 
 def gap_closed(entries: Entries, row: str, column: str) -> float | None:
