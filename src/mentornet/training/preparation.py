@@ -18,7 +18,7 @@ from mentornet.data import (
     Samples,
     Splits,
     check_images,
-    corrupt_samples,
+    corrupt_splits,
     load_data,
     noise_rate,
     parse_noise,
@@ -127,7 +127,7 @@ def prepare(
         if part is not None:
             check_images(part)
     if noise is not None:
-        splits = replace(splits, train=corrupt_samples(splits.train, noise, seed=config.seed))
+        splits = corrupt_splits(splits, noise, seed=config.seed)
     train = _limited(splits.train, config.files.limit, config.seed)
     validation = splits.validation
     if config.files.validation is not None:
