@@ -72,8 +72,9 @@ class Reproduce:
     address: str | None = None
     """Address of the Ray cluster, with --engine ray; by default one on this machine."""
 
-    precision: Precision = "auto"
-    """Number format of training runs: 32 or bf16; by default bf16 where a long run gains by it."""
+    precision: Precision | None = None
+    """Number format of training runs: 32, bf16, or auto for bf16 where a long run gains by it. By
+    default 32 at paper scale, else auto. Results of another format are never mixed in."""
 
     def run(self) -> None:
         """Make what is missing, and show the table as it fills in."""
@@ -84,7 +85,7 @@ class Reproduce:
             raise MentorNetError("--address is for --engine ray")
         out = self.out or Path("runs") / f"{self.what}-{self.scale}"
         pick({**TABLES, **FIGURES}, self.what, "table or figure")
-        engine = Engine(self.engine, self.jobs, self.address, self.precision)
+        engine = Engine(self.engine, self.jobs, self.address)
         table = self._table()
         self._check(table)
         if table is not None and self.list:
@@ -101,8 +102,12 @@ class Reproduce:
     def _table(self) -> Table | None:
         """The cells to make; None for a figure that is drawn from formulas."""
         if self.what in FIGURES:
-            return figure_table(self.what, self.scale)
-        return select(find_table(self.what, self.scale), self.only)
+            table = figure_table(self.what, self.scale)
+        else:
+            table = select(find_table(self.what, self.scale), self.only)
+        if table is None or self.precision is None:
+            return table
+        return table.with_precision(self.precision)
 
     def _check(self, table: Table | None) -> None:
         """Raise if an option has no meaning for what is made."""
@@ -111,7 +116,7 @@ class Reproduce:
             unused += ["--seeds"] * (self.seeds is not None) + ["--only"] * bool(self.only)
         kinds = set() if table is None else {cell.run.kind for cell in table.cells}
         if "training" not in kinds:
-            unused += ["--precision"] * (self.precision != "auto")
+            unused += ["--precision"] * (self.precision is not None)
         if table is None:
             unused += ["--list"] * self.list + ["--dry-run"] * self.dry_run
             unused += ["--engine"] * (self.engine != "local")
@@ -122,7 +127,7 @@ class Reproduce:
         if self.what in FIGURES:
             from mentornet.cli.reproduce_figure import reproduce_figure  # needs matplotlib
 
-            return reproduce_figure(self.what, out, self.scale, engine)
+            return reproduce_figure(self.what, table, out, self.scale, engine)
         assert table is not None
         if self.what == "table6" and not self.only:
             from mentornet.cli.reproduce_figure import reproduce_table6

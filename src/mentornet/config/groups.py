@@ -1,7 +1,8 @@
 """All settings of a training run, in typed groups.
 
-`None` means "choose a value that suits the data". `training.recipes` replaces it before training
-starts, so the config that is stored with a run is complete.
+`None` means "choose a value that suits the data". A preset (`training.presets`) and then a recipe
+(`training.recipes`) replace it before training starts, so the config that is stored with a run is
+complete.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 Choice = Literal["auto", "on", "off"]
+Schedule = Literal["cosine", "linear", "steps", "constant"]
 Precision = Literal["auto", "32", "bf16"]
 
 
@@ -74,8 +76,8 @@ class LabelsConfig:
     changes the label, drop leaves the sample out, and keep changes nothing."""
 
     clean_count: int | None = None
-    """Draw this many samples at random and make verdicts from their true labels; the data must have
-    true labels."""
+    """Draw this many samples at random, and make verdicts from their true labels, which the data
+    must have. They are used like those of a file."""
 
 
 @dataclass(frozen=True)
@@ -130,20 +132,23 @@ class OptimiserConfig:
     learning_rate: float | None = None
     """Learning rate after the warm-up, which is the highest."""
 
-    schedule: Literal["cosine", "linear", "steps", "constant"] = "cosine"
-    """How the learning rate falls after the warm-up; steps falls at each of drops."""
+    schedule: Schedule | None = None
+    """How the learning rate falls after the warm-up, by default cosine; steps falls at each of
+    drops."""
 
-    warm_up: float = 0.1
-    """Share of training in which the learning rate rises from 0 to its highest value."""
+    warm_up: float | None = None
+    """Share of training in which the learning rate rises from 0 to its highest value; by default
+    0.1."""
 
-    drops: tuple[float, ...] = (0.5, 0.64, 0.77)
-    """Shares of training at which schedule steps divides the learning rate by 10."""
+    drops: tuple[float, ...] | None = None
+    """Shares of training at which schedule steps divides the learning rate by 10; by default 0.5,
+    0.64 and 0.77."""
 
-    momentum: float = 0.9
-    """Momentum of SGD, in [0, 1)."""
+    momentum: float | None = None
+    """Momentum of SGD, in [0, 1); by default 0.9."""
 
-    nesterov: bool = True
-    """Use Nesterov's momentum; the paper uses plain momentum."""
+    nesterov: bool | None = None
+    """Use Nesterov's momentum, as by default; the paper uses plain momentum."""
 
     weight_decay: float | None = None
     """Weight decay θ₀; a method that weights samples uses θ₀ · mean(v) of the batch."""
@@ -209,6 +214,8 @@ class TrainConfig:
     method: MethodConfig = field(default_factory=MethodConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     machine: MachineConfig = field(default_factory=MachineConfig)
+    preset: str | None = None
+    """Name of a preset, such as paper: it sets everything that is not set here."""
 
     def __post_init__(self) -> None:
         optimiser = self.optimiser
@@ -236,9 +243,9 @@ class TrainConfig:
             raise MentorNetError(f"validation must be in (0, 1), got {self.files.validation:g}")
         if self.student.dropout is not None and not 0 <= self.student.dropout < 1:
             raise MentorNetError(f"dropout must be in [0, 1), got {self.student.dropout:g}")
-        if not 0 <= optimiser.warm_up < 1:
+        if optimiser.warm_up is not None and not 0 <= optimiser.warm_up < 1:
             raise MentorNetError(f"warm_up must be a share in [0, 1), got {optimiser.warm_up:g}")
-        if not 0 <= optimiser.momentum < 1:
+        if optimiser.momentum is not None and not 0 <= optimiser.momentum < 1:
             raise MentorNetError(f"momentum must be in [0, 1), got {optimiser.momentum:g}")
         if optimiser.nesterov and optimiser.momentum == 0:
             raise MentorNetError("nesterov is true and needs a momentum above 0; set it to false")
@@ -246,10 +253,9 @@ class TrainConfig:
             raise MentorNetError(
                 f"checkpoint_seconds must be ≥ 0, got {self.machine.checkpoint_seconds:g}"
             )
-        if list(optimiser.drops) != sorted(optimiser.drops) or not all(
-            0 < share < 1 for share in optimiser.drops
-        ):
-            raise MentorNetError(f"drops must be rising shares in (0, 1), got {optimiser.drops}")
+        drops = optimiser.drops or ()
+        if list(drops) != sorted(drops) or not all(0 < share < 1 for share in drops):
+            raise MentorNetError(f"drops must be rising shares in (0, 1), got {drops}")
         if optimiser.epochs is not None and optimiser.steps is not None:
             raise MentorNetError("give epochs or steps, not both")
         if not 0 <= self.seed < 2**63:
