@@ -20,7 +20,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("runs/campaign"), help="folder")
     parser.add_argument("--minutes", type=float, default=30.0, help="for all parts together")
     parser.add_argument("--seed", type=int, default=0, help="that all cases are drawn from")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts to run")
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts to run"
+    )
     parser.add_argument("--replay", type=Path, help="a file of a failure, to be tried again")
     options = parser.parse_args(arguments)
     if options.replay is not None:

@@ -33,7 +33,9 @@ def _zeros(size: int) -> bytes:
 def change_npy(rng: Random, content: bytes) -> bytes:
     """State another type, shape or order in the header of a `.npy` file."""
     shape = tuple(rng.choice((*EXTREMES, 3, 6)) for _ in range(rng.choice((0, 1, 1, 2, 3, 40))))
-    descr = rng.choice(("<i8", "|O", ">i4", "<f8", "|b1", "|S8", "<m8[s]", "<c16", "<U4", "V9", "x"))
+    descr = rng.choice(
+        ("<i8", "|O", ">i4", "<f8", "|b1", "|S8", "<m8[s]", "<c16", "<U4", "V9", "x")
+    )
     header: Any = {"descr": descr, "fortran_order": rng.choice((True, False, 1)), "shape": shape}
     if rng.random() < 0.2:
         header[rng.choice(("descr", "shape", "more"))] = odd_value(rng, 3)
@@ -60,7 +62,7 @@ def change_zip(rng: Random, content: bytes) -> bytes:
     elif draw < 0.8:
         members.append(members[place])
     elif draw < 0.9:
-        members[place] = (rng.choice((name + "x", "../x.npy", "/x.npy", "", "é" * 500)), inner)
+        members[place] = (rng.choice((name + "x", "../x.npy", "/x.npy", ".", "é" * 500)), inner)
     else:
         big = rng.choice((1 << 20, 1 << 28))
         members.append((rng.choice((name, "more.npy")), inner[:128] + bytes(big)))
@@ -106,7 +108,9 @@ def change_tar(rng: Random, content: bytes) -> bytes:
         elif draw < 0.6 and len(members) > 1:
             del members[place]
         elif draw < 0.8:
-            member.name = rng.choice((member.name + "x", "../../x", "/tmp/x", "a\0b", "é" * 200, "."))
+            member.name = rng.choice(
+                (member.name + "x", "../../x", "/tmp/x", "a\0b", "é" * 200, ".")
+            )
         else:
             member.type = rng.choice((tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE,
                                       tarfile.CHRTYPE, tarfile.DIRTYPE, b"S", b"x", b"L"))  # fmt: skip

@@ -30,12 +30,18 @@ class Ledger:
         """How often a part was tried."""
         return int(self.counts.get(part, {}).get("tries", 0))
 
+    def starting(self, word: str) -> int:
+        """How often the parts were tried whose names start with a word."""
+        return sum(self.tries(part) for part in self.counts if part.startswith(word))
+
     def failed(self, part: str | None = None) -> int:
         """How many cases failed, of a part or of all."""
         parts = self.counts if part is None else {part: self.counts.get(part, {})}
         return sum(int(count.get("failed", 0)) for count in parts.values())
 
-    def add(self, part: str, fault: str, case: dict[str, Any] | None = None, tries: int = 1) -> None:
+    def add(
+        self, part: str, fault: str, case: dict[str, Any] | None = None, tries: int = 1
+    ) -> None:
         """Count a case; if it has a fault, keep the case as a file."""
         with self._lock:
             count = self.counts.setdefault(part, {"tries": 0, "failed": 0, "faults": {}})

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from campaign.crowds import replay_crowd, try_crowds
+from campaign.disks import replay_disk, try_disks
+from campaign.kills import kill_runs, replay_kills
 from campaign.ledger import Ledger
 from campaign.readers import Hand, make_specimens, try_files
+from campaign.soak import replay_soak, soak
+from campaign.stored_fields import try_fields
 
 __all__ = ["PARTS", "Part", "replay"]
 
@@ -40,7 +45,14 @@ def _again(case: dict[str, Any], folder: Path) -> str:
     return fault
 
 
-PARTS: dict[str, Part] = {"files": Part(_files, 0.5, _again)}
+PARTS: dict[str, Part] = {
+    "files": Part(_files, 0.45, _again),
+    "fields": Part(try_fields, 0.15, _again),
+    "kills": Part(kill_runs, 0.2, replay_kills),
+    "disk": Part(try_disks, 0.1, replay_disk),
+    "crowds": Part(try_crowds, 0.03, replay_crowd),
+    "soak": Part(soak, 0.07, replay_soak),
+}
 """The parts, in the order in which they are run."""
 
 

@@ -42,7 +42,12 @@ def _step(rng: Random) -> bytes:
         return _text(rng)
     if draw < 0.95:
         return rng.choice(
-            (b"q\x00", b"h\x00", b"r" + struct.pack("<I", rng.choice((0, 2**31, 2**32 - 1))), b"j\0\0\0\0")
+            (
+                b"q\x00",
+                b"h\x00",
+                b"r" + struct.pack("<I", rng.choice((0, 2**31, 2**32 - 1))),
+                b"j\0\0\0\0",
+            )
         )
     return _call(rng)
 
@@ -67,7 +72,9 @@ def _number(rng: Random) -> bytes:
 def _text(rng: Random) -> bytes:
     text = rng.choice((b"data", b"labels", b"i8", b"O8", b"b", b"|", b"latin1", garbage(rng, 50)))
     stated = rng.choice((len(text),) * 6 + (2**31 - 1, 2**32 - 1))
-    code = rng.choice((b"X", b"B", b"T", b"\x8c", b"C", b"U", b"\x8e", b"\x8d", b"\x96", b"V", b"S"))
+    code = rng.choice(
+        (b"X", b"B", b"T", b"\x8c", b"C", b"U", b"\x8e", b"\x8d", b"\x96", b"V", b"S")
+    )
     if code in b"VS":
         return code + b"'" + text.replace(b"\n", b"") + b"'\n"
     if code in (b"\x8c", b"C", b"U"):
@@ -78,7 +85,9 @@ def _text(rng: Random) -> bytes:
 def _call(rng: Random) -> bytes:
     """A call that touches a file if it is made."""
     name = rng.choice(_NAMES).replace(" ", "\n").encode()
-    return b"c" + name + b"\n" + b"(X\x09\x00\x00\x00touch ran" + rng.choice((b"tR", b"l", b"t\x81"))
+    return (
+        b"c" + name + b"\n" + b"(X\x09\x00\x00\x00touch ran" + rng.choice((b"tR", b"l", b"t\x81"))
+    )
 
 
 def change_pickle(rng: Random, content: bytes) -> bytes:

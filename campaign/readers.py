@@ -53,7 +53,13 @@ class Hand:
     def _start(self) -> subprocess.Popen[str]:
         shutil.rmtree(self.home, ignore_errors=True)
         self.home.parent.mkdir(parents=True, exist_ok=True)
-        quiet = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "MPLCONFIGDIR": f"{self.home}"}
+        quiet = {
+            "OMP_NUM_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "MALLOC_ARENA_MAX": "2",
+            "ARROW_DEFAULT_MEMORY_POOL": "system",
+            "MPLCONFIGDIR": f"{self.home}",
+        }
         path = os.pathsep.join([f"{ROOT}", f"{ROOT / 'src'}"])
         with self._errors.open("w") as errors:
             process = subprocess.Popen(
@@ -97,8 +103,13 @@ class Hand:
         if code == 3:
             raise RuntimeError(f"{asked}: {self._errors.read_text(errors='replace')[-3000:]}")
         said = self._errors.read_text(errors="replace").strip().splitlines()
-        where = next((line.strip() for line in said if "mentornet" in line), " ".join(said[-1:]))[:120]
-        return {"fault": f"hang {where}" if hangs else f"crash: exit {code} {where}", "refused": False}
+        where = next((line.strip() for line in said if "mentornet" in line), " ".join(said[-1:]))[
+            :120
+        ]
+        return {
+            "fault": f"hang {where}" if hangs else f"crash: exit {code} {where}",
+            "refused": False,
+        }
 
     def case(self) -> dict[str, Any]:
         """The last case."""

@@ -111,7 +111,8 @@ def image_folder(folder: Path) -> None:
 def _rows(folder: Path) -> list[tuple[str, str]]:
     _pictures(folder)
     return [
-        (path.relative_to(folder).as_posix(), path.parent.name) for path in sorted(folder.glob("*/*"))
+        (path.relative_to(folder).as_posix(), path.parent.name)
+        for path in sorted(folder.glob("*/*"))
     ]
 
 
@@ -148,7 +149,10 @@ def idx(folder: Path) -> None:
         images = b"\0\0\x08\x03" + struct.pack(">3I", count, 28, 28) + pixels
         put(folder / f"{part}-images-idx3-ubyte.gz", gzip.compress(images, 1))
         labels = bytes(number % 10 for number in range(count))
-        put(folder / f"{part}-labels-idx1-ubyte", b"\0\0\x08\x01" + struct.pack(">I", count) + labels)
+        put(
+            folder / f"{part}-labels-idx1-ubyte",
+            b"\0\0\x08\x01" + struct.pack(">I", count) + labels,
+        )
 
 
 def archive(folder: Path) -> None:

@@ -34,6 +34,7 @@ MEMORY = 1 << 30
 SECONDS = 20.0
 """CPU time that one case may take."""
 
+_VIRTUAL = 3 << 30  # bytes of addresses beside those; libraries reserve more than they use
 _FILES = 200  # open files
 _FORBIDDEN = {
     "os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen", "socket.connect",
@@ -64,10 +65,10 @@ class Watch:
 
 @contextmanager
 def _limits() -> Iterator[None]:
-    """Allow the process `MEMORY` more than it has."""
+    """Bound the addresses of the process."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, hard))
+    resource.setrlimit(resource.RLIMIT_AS, (used + _VIRTUAL, hard))
     try:
         yield
     finally:
@@ -91,7 +92,9 @@ def _fault(error: BaseException) -> str:
         cause = cause.__cause__ or cause.__context__
     if not isinstance(error, MentorNetError):
         place = traceback.extract_tb(error.__traceback__)[-3:]
-        where = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(place))
+        where = " < ".join(
+            f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(place)
+        )
         return f"trace: {type(error).__name__}: {error!s:.150} at {where}"
     if "\n" in f"{error}" or len(f"{error}") > 2_000:
         return f"message: {error!r:.150}"
@@ -108,6 +111,7 @@ class Worker:
 
     def __init__(self, specimens: Path, home: Path) -> None:
         self.specimens, self.home = specimens, home
+        self.warm: set[str] = set()  # doors that were used once
         self.watch = Watch(home)
         home.mkdir(parents=True, exist_ok=True)
         os.environ["TMPDIR"] = f"{home}"
@@ -123,6 +127,7 @@ class Worker:
         if door.writes or not folder.exists():
             clear(folder)
             shutil.copytree(original, folder, symlinks=True)
+            self._warm_up(name, original, folder)
         node = Node(**asked["node"]) if "node" in asked else self._draw(asked, original)
         (self.home / "case.json").write_text(
             json.dumps({"door": name, "node": json.loads(node.text())})
@@ -135,6 +140,17 @@ class Worker:
             if not door.writes:
                 clear(path)
                 shutil.copy2(original / node.file, path)
+
+    def _warm_up(self, name: str, original: Path, folder: Path) -> None:
+        """Read the whole specimen once: libraries open files and take memory at the first use."""
+        if name in self.warm:
+            return
+        self.warm.add(name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            DOORS[name].read(folder)
+        clear(folder)
+        shutil.copytree(original, folder, symlinks=True)
 
     def _draw(self, asked: dict[str, Any], original: Path) -> Node:
         rng = random.Random(f"{asked['seed']} {asked['door']} {asked['number']}")
@@ -161,7 +177,7 @@ class Worker:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - this is what we look for
-            refused, fault = True, _fault(error)
+            refused, fault = True, _fault(error).replace(f"{self.home}/", "")
         self.watch.on = False
         seconds, memory = time.process_time() - start, _resident("VmHWM") - before
         if len(os.listdir("/proc/self/fd")) > opened:  # noqa: PTH208
