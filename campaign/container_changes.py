@@ -21,6 +21,8 @@ __all__ = [
     "change_tar", "change_zip",
 ]  # fmt: skip
 
+_TYPES = (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE,
+          b"S", b"x", b"L")  # fmt: skip
 _BOMB = 3 << 30  # bytes that a bomb unpacks to
 
 
@@ -112,8 +114,7 @@ def change_tar(rng: Random, content: bytes) -> bytes:
                 (member.name + "x", "../../x", "/tmp/x", "a\0b", "é" * 200, ".")
             )
         else:
-            member.type = rng.choice((tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE,
-                                      tarfile.CHRTYPE, tarfile.DIRTYPE, b"S", b"x", b"L"))  # fmt: skip
+            member.type = rng.choice(_TYPES)
             member.linkname = rng.choice(("/etc/passwd", "../../x", member.name, ""))
     buffer = io.BytesIO()
     form = rng.choice((tarfile.PAX_FORMAT, tarfile.GNU_FORMAT))

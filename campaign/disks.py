@@ -1,4 +1,4 @@
-"""Disks that are full, limited, or refuse to write: one line, nothing half-written, then the end."""
+"""Disks that are full or refuse to write: one line, nothing half-written, and then the end."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def _try(about: dict[str, Any], home: Path) -> str:
             return go_on(case, home, folder) or compare(case, home, folder)
     largest = max(path.stat().st_size for path in whole(case, home).rglob("*") if path.is_file())
     after = int(about["draw"] * 40)
-    fault = {
+    harm: dict[str, Any] = {
         "limit": {"limit": max(200, int(about["draw"] * largest))},
         "refuse": {"refuse": {"place": f"{folder}", "after": after, "number": about["error"]}},
     }[kind]
     return (
-        _faulty(case, home, folder, fault)
+        _faulty(case, home, folder, harm)
         or go_on(case, home, folder)
         or compare(case, home, folder)
     )

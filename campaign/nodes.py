@@ -87,8 +87,7 @@ def draw_node(rng: Random, folder: Path, files: list[str]) -> Node:
     content = (folder / name).read_bytes()
     for suffix, change in _BY_NAME.items():
         if name.endswith(suffix):
-            change = change if rng.random() < 0.65 else change_bytes
-            return Node.of(name, change(rng, content))
+            return Node.of(name, (change if rng.random() < 0.65 else change_bytes)(rng, content))
     return Node.of(name, change_bytes(rng, content))
 
 
@@ -108,9 +107,10 @@ def _batch(rng: Random, content: bytes) -> bytes:
 _BY_NAME: dict[str, Callable[[Random, bytes], bytes]] = {
     ".json": fields.change_json, ".toml": fields.change_toml, ".csv": fields.change_csv,
     ".jsonl": fields.change_lines, ".txt": fields.change_lines, ".npz": inner.change_zip,
-    ".npy": _npy, "labels.pt": inner.change_zip, "legacy.pt": change_pickle, ".gz": inner.change_gzip,
-    ".tar": inner.change_tar, ".parquet": inner.change_parquet, "_batch": _batch, "_batch_1": _batch,
-    ".meta": _batch, "-python/train": _batch, "-python/meta": _batch,
-    ".safetensors": inner.change_safetensors, ".pt": inner.change_checkpoint,
+    ".npy": _npy, "labels.pt": inner.change_zip, "legacy.pt": change_pickle,
+    ".gz": inner.change_gzip, ".tar": inner.change_tar, ".parquet": inner.change_parquet,
+    "_batch": _batch, "_batch_1": _batch, ".meta": _batch, "-python/train": _batch,
+    "-python/meta": _batch, ".safetensors": inner.change_safetensors,
+    ".pt": inner.change_checkpoint,
 }  # fmt: skip
 """How files are changed that we know the form of, by the end of their name."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from campaign.ledger import Ledger
 
-__all__ = ["HANGS", "Hand", "make_specimens", "try_files"]
+__all__ = ["HANGS", "Hand", "make_specimens", "try_files", "turns"]
 
 HANGS = 90.0
 """Seconds after which a case counts as hanging; the machine may be busy."""
@@ -99,7 +99,7 @@ class Hand:
             hangs = True
         process.kill()
         code = process.wait()
-        self.process = None
+        self._forget()
         if code == 3:
             raise RuntimeError(f"{asked}: {self._errors.read_text(errors='replace')[-3000:]}")
         said = self._errors.read_text(errors="replace").strip().splitlines()
@@ -111,6 +111,13 @@ class Hand:
             "refused": False,
         }
 
+    def _forget(self) -> None:
+        assert self.process is not None
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self.process = None
+
     def case(self) -> dict[str, Any]:
         """The last case."""
         return dict(json.loads((self.home / "case.json").read_text()))
@@ -121,11 +128,11 @@ class Hand:
             assert self.process.stdin is not None
             self.process.stdin.close()
             self.process.wait()
-            self.process = None
+            self._forget()
         shutil.rmtree(self.home, ignore_errors=True)
 
 
-def _turns(names: list[str], ledger: Ledger, most: int) -> Iterator[tuple[str, int]]:
+def turns(names: list[str], ledger: Ledger, most: int) -> Iterator[tuple[str, int]]:
     """The doors in turn, cheap ones more often, each with its next number, up to `most` cases."""
     from campaign.doors import DOORS
 
@@ -153,13 +160,13 @@ def try_files(
 
     names = list(DOORS) if doors is None else doors
     make_specimens(folder / "specimens", names)
-    end, turns, lock = time.monotonic() + seconds, _turns(names, ledger, most), threading.Lock()
+    end, cases, lock = time.monotonic() + seconds, turns(names, ledger, most), threading.Lock()
 
     def work(number: int) -> None:
         hand = Hand(folder / "specimens", folder / f"worker-{os.getpid()}-{number}")
         while time.monotonic() < end:
             with lock:
-                turn = next(turns, None)
+                turn = next(cases, None)
             if turn is None:
                 break
             asked = {"door": turn[0], "number": turn[1], "seed": ledger.seed}

@@ -100,8 +100,10 @@ def start(
     log.parent.mkdir(parents=True, exist_ok=True)
     started = []
     for rank in range(processes):
-        ranks = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": processes,
-                 "LOCAL_WORLD_SIZE": processes, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}  # fmt: skip
+        ranks = {
+            "RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": processes,
+            "LOCAL_WORLD_SIZE": processes, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port,
+        }  # fmt: skip
         env = {name: f"{value}" for name, value in ranks.items()} if processes > 1 else {}
         process = _server().Process(target=_run, args=(words, f"{log}", env, fault or {}))
         process.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
@@ -20,8 +21,8 @@ from torch import Tensor
 from mentornet.config import write_config
 from mentornet.data import LoadOptions, load_cifar10, load_data
 from mentornet.data.stream.packing import pack
-from mentornet.mentors.series import MentorSeries, load_mentor
-from mentornet.mentors.store import PRETRAINED
+from mentornet.mentors.series import MentorSeries
+from mentornet.mentors.store import PRETRAINED, load_mentor
 from mentornet.training import train
 from tests.data.files.pickles import as_npy, as_pt, old_numpy
 from tests.data.image_files import random_pixels, write_parquet
@@ -228,10 +229,8 @@ def _trained(method: str, epochs_done: int | None, home: Path) -> Path:
     folder = home / ".made" / f"{method}-{epochs_done}"
     if not folder.exists():
         observer = None if epochs_done is None else StopsAfter(epochs_done)
-        try:
+        with contextlib.suppress(StoppedError):
             train(small(method, **_SMALL), folder, observer=observer)
-        except StoppedError:
-            pass
     return folder
 
 

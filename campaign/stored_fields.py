@@ -15,12 +15,27 @@ from campaign.ledger import Ledger
 from campaign.nodes import Node
 from campaign.readers import Hand, make_specimens
 
-__all__ = ["try_fields"]
+__all__ = ["changes", "try_fields"]
 
 _DOORS = ("shards", "mentor", "series of mentors", "results", "config.toml", "audit of a run",
           "predict with a run", "resume", "learn-mentor")  # fmt: skip
-_ODD = (None, -1, 0, 10**12, 2**70, 0.5, True, "", "x", [], {}, [None], {"a": {}}, 1e308)
-_VERSIONS = (-1, 0, 2, 3, 99, "1", 1.0, True, None, [], 10**30)
+_ODD: tuple[Any, ...] = (
+    None,
+    -1,
+    0,
+    10**12,
+    2**70,
+    0.5,
+    True,
+    "",
+    "x",
+    [],
+    {},
+    [None],
+    {"a": {}},
+    1e308,
+)
+_VERSIONS: tuple[Any, ...] = (-1, 0, 2, 3, 99, "1", 1.0, True, None, [], 10**30)
 
 
 def _changed(content: Any, way: tuple[Any, ...], value: Any) -> Any:
@@ -44,7 +59,7 @@ def _ways(content: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
             yield from _ways(value, (*above, key))
 
 
-def _nodes(folder: Path, file: str) -> Iterator[Node]:
+def changes(folder: Path, file: str) -> Iterator[Node]:
     """All changes of one file."""
     text = (folder / file).read_text()
     if file.endswith(".toml"):
@@ -68,24 +83,30 @@ def _nodes(folder: Path, file: str) -> Iterator[Node]:
             yield Node.of(file, json.dumps(_changed(content, way, value)).encode())
 
 
-def _cases(specimens: Path) -> Iterator[tuple[str, Node]]:
+def _cases(specimens: Path, doors: tuple[str, ...]) -> Iterator[tuple[str, Node]]:
     from campaign.doors import DOORS
 
-    for door in _DOORS:
+    for door in doors:
         home = specimens / f"{list(DOORS).index(door):02d}"
         files = sorted(
             {path for pattern in DOORS[door].files for path in home.glob(pattern) if path.is_file()}
         )
         for path in files:
             if path.suffix in (".json", ".toml") and (door != "results" or path == files[0]):
-                for node in _nodes(home, path.relative_to(home).as_posix()):
+                for node in changes(home, path.relative_to(home).as_posix()):
                     yield door, node
 
 
-def try_fields(ledger: Ledger, folder: Path, seconds: float, most: int = 10**9) -> None:
+def try_fields(
+    ledger: Ledger,
+    folder: Path,
+    seconds: float,
+    most: int = 10**9,
+    doors: tuple[str, ...] = _DOORS,
+) -> None:
     """Try every change once, in an order that visits all files early; continue where it stopped."""
-    make_specimens(folder / "specimens", list(_DOORS))
-    cases = list(_cases(folder / "specimens"))
+    make_specimens(folder / "specimens", list(doors))
+    cases = list(_cases(folder / "specimens", doors))
     order = sorted(range(len(cases)), key=lambda place: (place * 7919 + ledger.seed) % len(cases))
     done = ledger.starting("fields")
     end, hand = (
