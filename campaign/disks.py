@@ -69,10 +69,9 @@ def _try(about: dict[str, Any], home: Path) -> str:
             return go_on(case, home, folder) or compare(case, home, folder)
     largest = max(path.stat().st_size for path in whole(case, home).rglob("*") if path.is_file())
     after = int(about["draw"] * 40)
-    harm: dict[str, Any] = {
-        "limit": {"limit": max(200, int(about["draw"] * largest))},
-        "refuse": {"refuse": {"place": f"{folder}", "after": after, "number": about["error"]}},
-    }[kind]
+    harm: dict[str, Any] = {"limit": max(200, int(about["draw"] * largest))}
+    if kind == "refuse":
+        harm = {"refuse": {"place": f"{folder}", "after": after, "number": about["error"]}}
     return (
         _faulty(case, home, folder, harm)
         or go_on(case, home, folder)

@@ -364,6 +364,36 @@ def test_hostile_text_is_only_text(visit: Start, tmp_path: Path, texts: bool) ->
     assert page.title().startswith("<script>document.title")
 
 
+_FORBIDDEN = {
+    "a script": "s = document.createElement('script'); s.text = 'window.ran = 1'; document.body.append(s)",
+    "a handler": "document.body.insertAdjacentHTML('beforeend', '<b onclick=\"window.ran = 1\">b</b>'); "
+    "document.body.lastElementChild.click()",
+    "a frame": "f = document.createElement('iframe'); f.srcdoc = '<script>parent.ran = 1</script>'; "
+    "document.body.append(f)",
+    "a picture": "i = new Image(); i.src = 'https://example.org/x.png'; document.body.append(i)",
+    "a request": "fetch('https://example.org/').catch(() => 0)",
+    "a form": "f = document.createElement('form'); f.action = 'https://example.org/'; "
+    "document.body.append(f); f.submit()",
+}
+
+
+def test_the_policy_of_the_page(visit: Start, report: Path) -> None:
+    """What gets into the page against all odds can neither run nor tell anybody."""
+    one = visit()
+    page = one.open(report)
+    to_gallery(page)
+    assert page.evaluate("window.ran === undefined")
+    for name, harm in _FORBIDDEN.items():
+        one.trouble.clear()
+        page.evaluate(f"() => {{ let s, f, i; {harm} }}")
+        page.wait_for_timeout(100)
+        assert any("Content Security Policy" in text for text in one.trouble), name
+        assert not any(text.startswith("asked the network") for text in one.trouble), name
+    assert page.evaluate("window.ran === undefined")
+    assert page.url == report.as_uri()
+    one.trouble.clear()
+
+
 def test_rows_in_place_of_pictures(visit: Start, tmp_path: Path) -> None:
     texts = [f"a row of sample {n}, colour red" for n in range(60)]
     texts[7] = "the blue one"
