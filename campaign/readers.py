@@ -43,10 +43,20 @@ def make_specimens(folder: Path, names: list[str]) -> None:
 
 
 class Hand:
-    """The other end of a worker: it starts one, hands it cases, and notes if it dies or hangs."""
+    """The other end of a worker: it starts one, hands it cases, and notes if it dies or hangs.
 
-    def __init__(self, specimens: Path, home: Path) -> None:
+    Args:
+        specimens: the folder with a folder for each door.
+        home: the folder of the worker.
+        before: a line of Python that the worker runs first.
+        hangs: seconds after which a case counts as hanging.
+    """
+
+    def __init__(
+        self, specimens: Path, home: Path, *, before: str = "", hangs: float = HANGS
+    ) -> None:
         self.specimens, self.home, self.done = specimens, home, 0
+        self.before, self.hangs = before, hangs
         self.process: subprocess.Popen[str] | None = None
         self._errors = home.with_suffix(".stderr")
 
@@ -60,10 +70,11 @@ class Hand:
             "ARROW_DEFAULT_MEMORY_POOL": "system",
             "MPLCONFIGDIR": f"{self.home}",
         }
+        program = f"import sys, campaign.worker as it\n{self.before}\nit.main(*sys.argv[1:])"
         path = os.pathsep.join([f"{ROOT}", f"{ROOT / 'src'}"])
         with self._errors.open("w") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-m", "campaign.worker", f"{self.specimens}", f"{self.home}"],
+                [sys.executable, "-c", program, f"{self.specimens}", f"{self.home}"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
                 env={**os.environ, **quiet, "PYTHONPATH": path},
             )  # fmt: skip
@@ -89,7 +100,7 @@ class Hand:
         assert process.stdin is not None
         process.stdin.write(json.dumps(asked) + "\n")
         process.stdin.flush()
-        answer = self._answer(HANGS)
+        answer = self._answer(self.hangs)
         if answer is not None:
             return answer
         try:

@@ -25,7 +25,7 @@ from mentornet.config import TrainConfig, write_config
 from mentornet.methods import METHODS, make_method
 from tests.training.runs import assert_same_outcome, small
 
-__all__ = ["RunCase", "compare", "draw_run", "go_on", "leftovers", "start", "whole"]
+__all__ = ["RunCase", "compare", "draw_run", "go_on", "leftovers", "server", "start", "whole"]
 
 PATIENCE = 120.0
 """Seconds after which a run counts as hanging."""
@@ -82,7 +82,8 @@ def draw_run(rng: random.Random, processes: int | None = None) -> RunCase:
 
 
 @cache
-def _server() -> Any:
+def server() -> Any:
+    """The server that forks processes which have imported everything."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
         ["campaign.runs", "mentornet.training", "mentornet.cli.commands"]
@@ -105,7 +106,7 @@ def start(
             "LOCAL_WORLD_SIZE": processes, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port,
         }  # fmt: skip
         env = {name: f"{value}" for name, value in ranks.items()} if processes > 1 else {}
-        process = _server().Process(target=_run, args=(words, f"{log}", env, fault or {}))
+        process = server().Process(target=_run, args=(words, f"{log}", env, fault or {}))
         process.start()
         started.append(process)
     return started
@@ -158,8 +159,12 @@ ERRORS = (errno.ENOSPC, errno.EIO, errno.EROFS, errno.EACCES, errno.EDQUOT)
 """What a disk may answer."""
 
 
-def ended(processes: list[BaseProcess], seconds: float = PATIENCE) -> list[int | None]:
-    """Wait for processes; None for one that hangs, which is killed."""
+def ended(
+    processes: list[BaseProcess], seconds: float = PATIENCE, *, start: bool = False
+) -> list[int | None]:
+    """Wait for processes, after they are started; None for one that hangs, which is killed."""
+    for process in processes if start else ():
+        process.start()
     codes: list[int | None] = []
     for process in processes:
         process.join(seconds)
