@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import multiprocessing
 import os
 import random
@@ -11,7 +10,6 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing.process import BaseProcess
@@ -123,8 +121,6 @@ def _run(words: list[str], log: str, env: dict[str, str], fault: dict[str, Any])
     if "limit" in fault:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (fault["limit"], fault["limit"]))
-    if "refuse" in fault:
-        sys.addaudithook(_refusing(**fault["refuse"]))
     code = 1
     try:
         code = main(words)
@@ -135,28 +131,6 @@ def _run(words: list[str], log: str, env: dict[str, str], fault: dict[str, Any])
     finally:
         sys.stderr.flush()
     sys.exit(code)
-
-
-def _refusing(place: str, after: int, number: int) -> Callable[[str, tuple[Any, ...]], None]:
-    """A hook that lets the disk refuse everything in a folder from some operation on."""
-    left, writing = [after], os.O_WRONLY | os.O_RDWR | os.O_CREAT
-
-    def hear(event: str, details: tuple[Any, ...]) -> None:
-        if event == "open":
-            if not isinstance(details[2], int) or not details[2] & writing:
-                return
-        elif event not in ("os.rename", "os.mkdir"):
-            return
-        if f"{details[0]}".startswith(place):
-            left[0] -= 1
-            if left[0] < 0:
-                raise OSError(number, os.strerror(number), f"{details[0]}")
-
-    return hear
-
-
-ERRORS = (errno.ENOSPC, errno.EIO, errno.EROFS, errno.EACCES, errno.EDQUOT)
-"""What a disk may answer."""
 
 
 def ended(
