@@ -56,7 +56,7 @@ def test_nothing_is_left_open_but_what_does_not_apply() -> None:
     config = prepare(TrainConfig("digits")).config
     assert config.method.method == "mentornet-auto"
     left = [key for key, value in vars(config.optimiser).items() if value is None]
-    assert left == ["steps", "accumulate"]
+    assert left == ["steps"]
     assert config.student.student == "small-cnn"
 
 

@@ -6,18 +6,24 @@ import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from mentornet.config import MachineConfig, OptimiserConfig, StudentConfig, TrainConfig
+from mentornet.config import (
+    MachineConfig,
+    MethodConfig,
+    OptimiserConfig,
+    StudentConfig,
+    TrainConfig,
+)
 from mentornet.data import Batch, load_digits
 from mentornet.randomness import seeded
 from mentornet.records import Records, read_records, write_records
-from mentornet.training import Trainer
+from mentornet.training import Trainer, preview
 from mentornet.training.assembly import make_fabric
 from mentornet.training.batches import BatchSettings, InMemoryBatches, steps_per_epoch
-from mentornet.training.recipes import resolve
 from mentornet.training.schedules import learning_rate
 from mentornet.training.step import StepResult
 from mentornet.weighting.weight_decay import add_weight_decay
@@ -25,7 +31,8 @@ from tests.training.runs import METHOD_SETTINGS, prepared
 
 
 def rates(total: int = 100, **settings: object) -> list[float]:
-    config = OptimiserConfig(learning_rate=0.1, **settings)  # type: ignore[arg-type]
+    chosen: Any = {"schedule": "cosine", "warm_up": 0.1, **settings}
+    config = OptimiserConfig(learning_rate=0.1, **chosen)
     return [learning_rate(config, step, total) for step in range(total)]
 
 
@@ -111,12 +118,13 @@ def test_weight_decay_shrinks_what_the_setting_says(method: str, decayed: str) -
 def test_the_students_of_the_paper_decay_their_weights_alone(
     student: str | None, decayed: str
 ) -> None:
-    images = load_digits().train.rows(slice(0, 8))
-    config = TrainConfig("digits", student=StudentConfig(student))
-    assert resolve(config, images, method="full-model").optimiser.decayed == decayed
+    config = TrainConfig(
+        "digits", student=StudentConfig(student), method=MethodConfig("full-model")
+    )
+    assert preview(config).optimiser.decayed == decayed
     for asked in ("weights", "all"):
         other = replace(config, optimiser=replace(config.optimiser, decayed=asked))
-        assert resolve(other, images, method="full-model").optimiser.decayed == asked
+        assert preview(other).optimiser.decayed == asked
 
 
 def test_an_epoch_sees_every_sample_once_in_equal_batches() -> None:

@@ -127,7 +127,7 @@ class MentorBootstrap(MentorNetDD):
     summary: ClassVar[str] = "teaches distrusted samples what the student itself believes (ours)"
     sharpness: float = 0.0
     decided_by: float = 1.0
-    updates: tuple[float, ...] = tuple(percent / 100 for percent in range(12, 97, 7))
+    own_updates: ClassVar[tuple[float, ...]] = tuple(percent / 100 for percent in range(12, 97, 7))
     belief: float = 0.7
     mixup: float = 0.0
 

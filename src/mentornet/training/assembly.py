@@ -177,6 +177,7 @@ def make_sgd(
     """
     assert settings.weight_decay is not None
     assert settings.learning_rate is not None
+    assert settings.momentum is not None
     decayed = decayed_parameters(settings, student)
     ours = set(decayed)
     others = [part for part in student.parameters() if part.requires_grad and part not in ours]
@@ -189,5 +190,6 @@ def make_sgd(
         if params
     ]  # fmt: skip
     return torch.optim.SGD(
-        groups, lr=settings.learning_rate, momentum=settings.momentum, nesterov=settings.nesterov
-    )
+        groups, lr=settings.learning_rate, momentum=settings.momentum,
+        nesterov=bool(settings.nesterov),
+    )  # fmt: skip

@@ -20,11 +20,13 @@ def learning_rate(config: OptimiserConfig, step: int, total_steps: int) -> float
     [0.1, 0.1, 0.01, 0.01]
     """
     assert config.learning_rate is not None
+    assert config.schedule is not None
+    assert config.warm_up is not None
     warm = config.warm_up * total_steps
     if step < warm:
         return config.learning_rate * min(1.0, (step + 1) / warm)
     if config.schedule == "steps":
-        passed = sum(step >= round(share * total_steps) for share in config.drops)
+        passed = sum(step >= round(share * total_steps) for share in config.drops or ())
         return config.learning_rate * 0.1**passed
     done = (step - warm) / max(1.0, total_steps - warm)
     falls = {"cosine": (1 + math.cos(math.pi * done)) / 2, "linear": 1 - done, "constant": 1.0}
