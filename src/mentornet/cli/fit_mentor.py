@@ -63,8 +63,8 @@ class FitMentor:
     Attributes:
         out: Folder for config.json, model.safetensors, the card and the error curve (record.json).
         set: Settings of the curriculum as key=value, for example lambda1=0.5.
-        objective: implicit: regression on the weights; explicit: minimise Eq. 4, for a curriculum
-            with a G.
+        objective: implicit: regression on the weights; explicit: minimise g·ℓ + G(g), for a
+            curriculum with a G.
         features: What to learn from: the paper's grid (App. D), or random features (dense) as in
             training.
         history: T, the number of past losses of a sample that the mentor reads.
