@@ -1,8 +1,8 @@
 """Processes that start at once, because torch is imported already.
 
 A new Python takes seconds to import torch and Lightning. These processes are forked from one that
-has imported them, and has done nothing else. What users start themselves, `torchrun` and `mentornet`,
-has tests that start it as users do.
+has imported them, and has done nothing else. What users start themselves, such as `torchrun`, has
+tests that start it as users do.
 """
 
 from __future__ import annotations

@@ -87,7 +87,9 @@ def test_tuning_is_on_given_labels_and_stored(made: Path) -> None:
 def test_tuning_serves_every_seed(made: Path, tmp_path: Path) -> None:
     run = next(run for run in tiny().runs() if run.tuning)
     both = [run, run.with_seed(1)]
-    for outcome in run_locally(both, tmp_path, processes=2, make=make_in_fork):  # one tunes for both
+    for outcome in run_locally(
+        both, tmp_path, processes=2, make=make_in_fork
+    ):  # one tunes for both
         assert outcome.error is None
     first, second = (Results(tmp_path).find(one) for one in both)
     assert first is not None

@@ -148,10 +148,10 @@ def test_noise_by_pixels_needs_them_in_memory(tmp_path: Path) -> None:
 def dies_in_the_last_epoch(*words: str) -> None:
     whole = Trainer.run_epoch
 
-    def run_epoch(trainer: Trainer, epoch: int) -> None:
+    def run_epoch(self: Trainer, epoch: int) -> None:
         if epoch == 2:
             os._exit(9)
-        whole(trainer, epoch)
+        whole(self, epoch)
 
     Trainer.run_epoch = run_epoch  # type: ignore[method-assign]
     main(list(words))

@@ -12,6 +12,7 @@ from mentornet.distributed import Processes
 from tests.processes import run_ranks
 from tests.weighting import loops
 
+
 def test_two_processes_equal_one(tmp_path: Path) -> None:
     for code, told in run_ranks(tmp_path, loops.main, f"{tmp_path}/found"):
         assert code == 0, told[-3000:]
