@@ -114,6 +114,14 @@ class Scalar(Plain):
     def start(self, task):
         return Mean()
 
+class Tired(Supervision):
+    def losses(self, outputs, label, batch):
+        return outputs.logits.sum(dim=9)
+
+class Late(Plain):
+    def start(self, task):
+        return Tired()
+
 def raises():
     raise ValueError("out of ideas")
 
@@ -168,6 +176,19 @@ def test_a_mistake_is_one_clear_line(
     own = config(*settings, method=name, limit=64, width=2, epochs=1)
     with pytest.raises(MentorNetError, match=re.escape(message)):
         train(own)
+
+
+def test_an_error_in_a_step_names_the_line_of_the_users_code(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*WORDS, "--method", "ours_:Late", "--out", "run"]) == 2
+    said = capsys.readouterr().err.strip()
+    assert "mentornet: your own code failed: IndexError: Dimension out of range" in said
+    line = 1 + MODULE.splitlines().index("        return outputs.logits.sum(dim=9)")
+    assert f"(ours_.py, line {line}, in losses)" in said
+    assert "\n    return outputs.logits.sum(dim=9)" in said
+    assert "Traceback" not in said
+    assert "trainer.py" not in said
 
 
 def test_a_method_in_the_working_folder_by_the_command_line(folder: Path) -> None:

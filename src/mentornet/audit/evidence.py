@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from mentornet.errors import MentorNetError
 from mentornet.records import Records, columns_of, firmness, log_odds, mean_margin, read_records
 
-__all__ = ["Evidence", "evidence_of"]
+__all__ = ["RunEvidence", "evidence_of"]
 
 Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RunEvidence:
     """What a student has shown of N samples, one value each unless it says otherwise.
 
     Attributes:
@@ -59,7 +59,7 @@ class Evidence:
         """N."""
         return len(self.index)
 
-    def rows(self, chosen: NDArray[np.bool_]) -> Evidence:
+    def rows(self, chosen: NDArray[np.bool_]) -> RunEvidence:
         """Return the evidence of the chosen samples only; `chosen` is `(N,)`."""
         parts: dict[str, Any] = {}
         for name, column in vars(self).items():
@@ -70,7 +70,7 @@ class Evidence:
         return replace(self, **parts)
 
 
-def evidence_of(records: Any) -> Evidence:
+def evidence_of(records: Any) -> RunEvidence:
     """Read the evidence from records.
 
     Args:
@@ -99,7 +99,7 @@ def _seen_columns(records: Records) -> dict[str, Any]:
     return {name: column[seen] for name, column in columns.items()}
 
 
-def _from_columns(columns: Mapping[str, Any]) -> Evidence:
+def _from_columns(columns: Mapping[str, Any]) -> RunEvidence:
     if "given_label" not in columns:
         there = ", ".join(columns)
         raise MentorNetError(f"the records need a column given_label; there are {there}")
@@ -112,7 +112,7 @@ def _from_columns(columns: Mapping[str, Any]) -> Evidence:
     trajectory, margin = _losses(columns, count)
     suggested = "suggested_label" if "suggested_label" in columns else "predicted_label"
     suggested_label = _whole(columns, suggested, np.full(count, -1))
-    return Evidence(
+    return RunEvidence(
         index=_index(columns, count),
         given_label=_whole(columns, "given_label"),
         margin=margin,

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mentornet.audit.evidence import Evidence, evidence_of
+from mentornet.audit.evidence import RunEvidence, evidence_of
 from mentornet.errors import MentorNetError
 from mentornet.weighting.two_gaussians import share_of_lower
 
@@ -65,7 +65,7 @@ class Ranking:
         notes: lines that the user should read.
     """
 
-    evidence: Evidence
+    evidence: RunEvidence
     quality: NDArray[np.float64]
     is_issue: NDArray[np.bool_]
     is_ambiguous: NDArray[np.bool_]
@@ -128,7 +128,7 @@ def rank(
         plausible: the lowest and highest share that is plausible. By default this is a fifth of the
             share, two percentage points and two standard errors to either side.
     """
-    evidence = evidence_of(records) if not isinstance(records, Evidence) else records
+    evidence = evidence_of(records) if not isinstance(records, RunEvidence) else records
     if noise_rate is not None and not 0 <= noise_rate <= 1:
         raise MentorNetError(f"noise_rate must be in [0, 1], got {noise_rate:g}")
     if plausible is not None and not 0 <= plausible[0] <= plausible[1] <= 1:
@@ -168,7 +168,7 @@ def _wrong(share: float, plausible: tuple[float, float] | None, count: int) -> W
     return Wrong(round(share * count), math.floor(low * count), math.ceil(high * count))
 
 
-def _check_labels(evidence: Evidence, classes: tuple[str, ...] | None) -> None:
+def _check_labels(evidence: RunEvidence, classes: tuple[str, ...] | None) -> None:
     for name in ("given_label", "true_label", "suggested_label"):
         column = getattr(evidence, name)
         if column is None or not len(column):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mentornet.audit.evidence import Evidence, evidence_of
+from mentornet.audit.evidence import RunEvidence, evidence_of
 from mentornet.audit.ranking import Ranking, rank
 from mentornet.audit.report import report
 from mentornet.audit.run_contents import curves_of, pictures_of, surfaces_of
@@ -108,7 +108,7 @@ def audit_run(
     return Audited(ranking, out, (*notes, *ranking.notes), retrain)
 
 
-def _evidence(folder: RunFolder) -> tuple[Evidence, list[str]]:
+def _evidence(folder: RunFolder) -> tuple[RunEvidence, list[str]]:
     """Read the records; if the run has not ended, what it has written so far."""
     if folder.records.is_file():
         return evidence_of(folder.records), []

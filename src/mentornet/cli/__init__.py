@@ -30,11 +30,18 @@ def main(arguments: list[str] | None = None) -> int:
         return _say(f"{error.name} is not installed; install mentornet with its extra [all]")
     except MentorNetError as error:
         return _say(_in_flags(f"{error}", flags))
-    except OSError as error:
-        return _say(f"{error.filename or 'a file'}: {error.strerror or error}")
     except KeyboardInterrupt:
         _say("interrupted")
         return 130
+    except Exception as error:
+        from mentornet.cli.own_code import report_of_own_code
+
+        own = report_of_own_code(error)
+        if own is not None:
+            return _say(own)
+        if not isinstance(error, OSError):
+            raise
+        return _say(f"{error.filename or 'a file'}: {error.strerror or error}")
     return 0
 
 

@@ -90,7 +90,7 @@ def download(page: Page, folder: Path) -> Path:
 
 
 def load(page: Page, content: bytes) -> None:
-    page.get_by_label("Load decisions").set_input_files(
+    page.get_by_label("Load verdicts").set_input_files(
         {"name": "mine.csv", "mimeType": "text/csv", "buffer": content}
     )
 
@@ -214,7 +214,7 @@ def test_marks_survive_a_reload_and_another_browser(
     to_gallery(other)
     assert mark(other, 12) is None
     load(other, path.read_bytes())
-    expect(other.locator("#said")).to_have_text("2 decisions loaded")
+    expect(other.locator("#said")).to_have_text("2 verdicts loaded")
     assert (mark(other, 12), mark(other, 0)) == ("drop", "relabel")
     other.get_by_role("button", name="Undo").click()
     assert (mark(other, 12), mark(other, 0)) == (None, None)
@@ -236,7 +236,7 @@ def test_marks_belong_to_a_run(page: Page, visit: Start, tmp_path: Path) -> None
 )
 def test_it_reads_what_spreadsheets_write(page: Page, content: str) -> None:
     load(page, content.encode())
-    expect(page.locator("#said")).to_have_text("1 decision loaded")
+    expect(page.locator("#said")).to_have_text("1 verdict loaded")
     expect(card(page, 3)).to_have_attribute("data-mark", "relabel")
     assert card(page, 3).locator(".now").inner_text() == "ship"
 
@@ -270,7 +270,7 @@ def test_all_shown_at_once(page: Page) -> None:
     page.get_by_label("Show").select_option("Undecided suspects")
     expect(page.locator("#empty")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
-    expect(page.locator("#tally")).to_have_text("No decisions yet")
+    expect(page.locator("#tally")).to_have_text("No verdicts yet")
 
 
 def test_one_sample_in_detail(page: Page) -> None:

@@ -123,7 +123,7 @@ def as_script(data: object) -> str:
 
 
 def _fingerprint(contents: Contents) -> str:
-    """Return a key for the decisions in the browser's storage, different for other data."""
+    """Return a key for the verdicts in the browser's storage, different for other data."""
     digest = hashlib.sha256()
     for part in (contents.title, *contents.class_names, *(contents.samples.name or ())):
         digest.update(part.encode("utf-8", "surrogatepass") + b"\0")

@@ -1,4 +1,4 @@
-// The decisions as CSV: written for spreadsheets, and read as they write it.
+// The verdicts as CSV: written for spreadsheets, and read as they write it.
 
 /** Text cells that a spreadsheet would run as a formula start with an apostrophe. */
 const cell = (value) => {

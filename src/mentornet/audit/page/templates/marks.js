@@ -1,4 +1,4 @@
-// The reader's decisions: kept in the browser, undone step by step, downloaded and loaded as CSV.
+// The reader's verdicts: kept in the browser, undone step by step, downloaded and loaded as CSV.
 
 const KEY = `mentornet-audit:${data.run}`;
 const marks = new Map(); // sample's index → {decision, label}; label is a class, −1 for drop
@@ -56,7 +56,7 @@ function save() {
   const done = store.set(KEY, text);
   if (!done && kept)
     complain(
-      "This browser does not let the page keep your marks. Download the decisions before you close it.",
+      "This browser does not let the page keep your marks. Download the verdicts before you close it.",
     );
   kept = done;
 }
@@ -74,7 +74,7 @@ function restore() {
   }
 }
 
-function decisionsCsv() {
+function verdictsCsv() {
   const rows = [...marks]
     .sort((a, b) => a[0] - b[0])
     .map(([index, { decision, label }]) => {
@@ -93,15 +93,15 @@ function decisionsCsv() {
 function download() {
   save();
   const link = el("a", {
-    href: URL.createObjectURL(new Blob([decisionsCsv()], { type: "text/csv" })),
+    href: URL.createObjectURL(new Blob([verdictsCsv()], { type: "text/csv" })),
     download: "decisions.csv",
   });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  say(`${plural(marks.size, "decision", "decisions")} downloaded as decisions.csv`);
+  say(`${plural(marks.size, "verdict", "verdicts")} downloaded as decisions.csv`);
 }
 
-/** Read a decisions file: all of it, or nothing and what is wrong with it. */
+/** Read a verdicts file: all of it, or nothing and what is wrong with it. */
 async function load(file) {
   const bytes = new Uint8Array(await file.arrayBuffer());
   const wide =
@@ -111,14 +111,14 @@ async function load(file) {
         ? "utf-16be"
         : "utf-8";
   try {
-    const { changes, skipped } = readDecisions(
+    const { changes, skipped } = readVerdicts(
       new TextDecoder(wide, { fatal: true }).decode(bytes),
     );
     if (changes.length) setMarks(changes);
     const rest = skipped
       ? `; ${plural(skipped, "other is", "others are")} about samples this page does not list`
       : "";
-    const told = `${plural(changes.length, "decision", "decisions")} loaded${rest}`;
+    const told = `${plural(changes.length, "verdict", "verdicts")} loaded${rest}`;
     say(told);
     byId("trouble").hidden = true;
     if (skipped) complain(`${told}.`);
@@ -129,7 +129,7 @@ async function load(file) {
   }
 }
 
-function readDecisions(text) {
+function readVerdicts(text) {
   const rows = readCsv(text);
   if (!rows.length) throw Error("it is empty");
   const names = header(rows),
@@ -180,7 +180,7 @@ function readDecisions(text) {
     };
     const before = changes.get(+number[1]);
     if (before && (before.decision !== decision || before.label !== mark.label))
-      fail(`sample ${number[1]} is there twice, with different decisions`);
+      fail(`sample ${number[1]} is there twice, with different verdicts`);
     changes.set(+number[1], mark);
   }
   return { changes: [...changes], skipped };

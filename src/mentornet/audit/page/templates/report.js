@@ -107,7 +107,7 @@ function tally() {
   for (const { decision } of marks.values()) numbers[decision]++;
   byId("tally").textContent = marks.size
     ? `${count(numbers.keep)} keep · ${count(numbers.relabel)} relabel · ${count(numbers.drop)} drop`
-    : "No decisions yet";
+    : "No verdicts yet";
   byId("download").disabled = marks.size === 0;
   byId("undo").disabled = history.length === 0;
 }
