@@ -30,6 +30,8 @@ from tests.experiments.tables import broken, config, tiny
 from tests.processes import forked
 from tests.training.runs import streamed
 
+ROOT = Path(__file__).parents[2]
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -330,9 +332,10 @@ def test_seeds_give_a_range(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def cluster() -> Any:
     ray = pytest.importorskip("ray")
+    here = os.pathsep.join([f"{ROOT}", f"{ROOT / 'src'}"])  # not what happens to be installed
     ray.init(
         num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error",
-        runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(["."])}},
+        runtime_env={"env_vars": {"PYTHONPATH": here}},
     )  # fmt: skip
     yield ray
     ray.shutdown()
