@@ -32,7 +32,9 @@ FULL = TrainConfig(
     labels=LabelsConfig("uniform:0.4", ("clean.csv", "page.csv")),
     student=StudentConfig("resnet", 16, 20, 0.25),
     method=MethodConfig("mentornet-dd", ("updates=0.2,0.5", "mentor=pd")),
-    optimiser=OptimiserConfig(None, 7, 8, 1e-05, "steps", 0.0, (0.5,), 0.5, False, 0.0, False, 3),
+    optimiser=OptimiserConfig(
+        None, 7, 8, 1e-05, "steps", 0.0, (0.5,), 0.5, False, 0.0, "all", False
+    ),
     machine=MachineConfig("cpu", "bf16", "on", "off", 3, 1.5, True),
 )
 
@@ -54,7 +56,7 @@ def test_nothing_is_left_open_but_what_does_not_apply() -> None:
     config = prepare(TrainConfig("digits")).config
     assert config.method.method == "mentornet-auto"
     left = [key for key, value in vars(config.optimiser).items() if value is None]
-    assert left == ["steps", "accumulate"]
+    assert left == ["steps"]
     assert config.student.student == "small-cnn"
 
 
@@ -79,6 +81,7 @@ def test_differences_are_named() -> None:
         ('data = "digits"\n[optimiser]\nepochs = "1"', "epochs must be a whole number, got '1'"),
         ('data = "digits"\n[optimiser]\nepochs = true', "epochs must be a whole number, got True"),
         ('data = "digits"\n[optimiser]\nschedule = "cos"', "schedule must be one of cosine"),
+        ('data = "digits"\n[optimiser]\ndecayed = "none"', "decayed must be one of weights, all"),
         ('data = "digits"\n[optimiser]\ndrops = 0.5', "drops must be a list, got 0.5"),
         ('data = "digits"\noptimiser = 3', r"optimiser must be a table, \[optimiser\], got 3"),
         ('data = "digits"\n[files]\nskip_bad = 1', "skip_bad must be true or false, got 1"),

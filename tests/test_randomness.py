@@ -27,21 +27,22 @@ def test_accelerators_are_never_reseeded(monkeypatch: pytest.MonkeyPatch) -> Non
     Mentor.from_pretrained("pd")
 
 
-def splitmix(state: int) -> int:
-    """SplitMix64's finaliser in whole numbers without sign."""
-    wrap = 2**64 - 1
-    state &= wrap
-    state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & wrap
-    state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & wrap
-    return state ^ (state >> 31)
+def mixed(bits: int) -> int:
+    """Two rounds of xor and multiply, in whole numbers of any size."""
+    for _ in range(2):
+        product = (bits ^ (bits >> 16)) * 0x45D9F3B
+        assert product < 2**63, "overflow: compiled code may do anything then"
+        bits = product % 2**32
+    return bits ^ (bits >> 16)
 
 
 def test_hashed_draws_against_whole_numbers() -> None:
-    golden = 0x9E3779B97F4A7C15
-    for seed, step in ((0, 0), (7, 123), (2**62, 10**9)):
-        draws = hashed_uniform(seed, torch.tensor(step), torch.arange(5))
-        start = splitmix(seed + step * golden)
-        expected = [(splitmix(start + i * golden) >> 40) / 2**24 for i in range(5)]
+    ids = [0, 1, 2, 65_535, 2**32 - 1, 2**40 + 7]
+    for seed, step in ((0, 0), (7, 123), (2**62, 10**9), (2**63 - 1, 2**33)):
+        draws = hashed_uniform(seed, torch.tensor(step), torch.tensor(ids))
+        folded = (seed ^ ((seed >> 32) * 0x9E3779B1)) + 0x9E3779B9
+        start = mixed((mixed(step % 2**32) + folded) % 2**32)
+        expected = [(mixed((mixed(i % 2**32) + start) % 2**32) >> 8) / 2**24 for i in ids]
         assert draws.tolist() == expected
 
 

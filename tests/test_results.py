@@ -173,12 +173,18 @@ def test_numbers_in_the_page_come_from_the_files(name: str) -> None:
     section = PAGE.read_text().partition(f"## {table.title}\n")[2].partition("\n## ")[0]
     shown = rows_of(section)
     last: dict[tuple[str, str], dict[int, float]] = {}
+    every: dict[tuple[str, str], dict[int, float]] = {}
     for cell in table.cells:
-        runs = {}
+        made = {}
         for seed in range(cell.seeds or 1):
             path = BENCHMARK / f"{cell.run.with_seed(seed).key}.json"
             if path.exists():
-                runs[seed] = json.loads(path.read_text())["run"]
+                made[seed] = json.loads(path.read_text())
+        formats = [one["config"]["machine"]["precision"] for one in made.values()]
+        most = max(formats, key=formats.count, default="")  # the first of equals
+        kept = {s: one for s, one in made.items() if one["config"]["machine"]["precision"] == most}
+        runs = {seed: one["run"] for seed, one in kept.items()}
+        every[cell.row, cell.column] = {s: one["run"][cell.reads] for s, one in made.items()}
         last[cell.row, cell.column] = {seed: run[cell.reads] for seed, run in runs.items()}
         if not runs:
             assert cell.row not in shown.get(cell.column, {})
@@ -189,12 +195,18 @@ def test_numbers_in_the_page_come_from_the_files(name: str) -> None:
         number, best_shown, _, count, _ = shown[cell.column][cell.row]
         assert number == f"{statistics.fmean(values):.1f}{spread}", cell.row
         assert best_shown == f"{best:.1f}"
-        assert count == f"{len(values)}"
+        silent = any(one["settings"] is None for one in kept.values())
+        apart = f" (and {len(made) - len(kept)} apart)" if len(kept) < len(made) else ""
+        assert count == f"{len(values)}{' ‡' * silent}{apart}"
     checked = 0
     for column, rows in shown.items():
         for row, cells in rows.items():
-            three = [last[key, column] for key in (row, "full-model", "oracle")]
+            keys = [(key, column) for key in (row, "full-model", "oracle")]
+            three = [last[key] for key in keys]
             seeds = set.intersection(*map(set, three))
+            if not seeds:  # the first seed that they have in any number format
+                three = [every[key] for key in keys]
+                seeds = {min(set.intersection(*map(set, three)))}
             mine, plain, limit = (statistics.fmean(one[seed] for seed in seeds) for one in three)
             assert cells[-1] == f"{100 * (mine - plain) / (limit - plain):.0f} %", (row, column)
             checked += 1
@@ -219,7 +231,7 @@ SAID = {
     "docs/experiments.md": {"40 %", "0.2", "0.8", "0.9", "17 times"},
     "docs/many_machines.md": {"24 bytes", "30 seconds", "2.13", "2.4", "150 MB"},
     "docs/training.md": {
-        "1.0", "40 %", "0.1", "0.2", "0.05", "20 %", "0.5", "20 minutes", "5 %",
+        "1.0", "40 %", "0.1", "0.2", "0.05", "20 %", "0.5", "20 minutes", "5 %", "21 %", "75 %",
     },
 }  # fmt: skip
 """Numbers that may be typed by hand: settings, versions, sections and numbers of the paper, and

@@ -57,8 +57,11 @@ class Benchmark:
         for name, value in (("seeds", self.seeds), ("jobs", self.jobs)):
             if value is not None and value < 1:
                 raise MentorNetError(f"{name} must be ≥ 1, got {value}")
-        tables = [select(pick(TABLES, name, "table")(), self.only) for name in self.tables]
-        engine, failed = Engine(jobs=self.jobs, precision=self.precision), []
+        tables = [
+            select(pick(TABLES, name, "table")(), self.only).with_precision(self.precision)
+            for name in self.tables
+        ]
+        engine, failed = Engine(jobs=self.jobs), []
         for table in tables:
             if self.list:
                 list_cells(table, self.out, self.seeds)

@@ -17,7 +17,7 @@ from mentornet.experiments.comparison import (
     gap_closed,
     number,
 )
-from mentornet.experiments.paper_tables import NOISES, ROWS
+from mentornet.experiments.paper_runs import NOISES, ROWS
 from mentornet.experiments.results import Results
 
 __all__ = ["Claim", "check_claims", "wins_and_losses"]

@@ -17,9 +17,8 @@ from mentornet.experiments.comparison import (
     gap_closed,
     number,
     paper_number,
-    precision_of,
 )
-from mentornet.experiments.results import Results
+from mentornet.experiments.results import Results, format_of
 
 __all__ = ["FINDINGS", "PICTURE", "markdown", "render_results"]
 
@@ -45,16 +44,22 @@ How to read it:
   of a fraction p only p (1 − 1/K) of the labels are wrong, as each heading says; symmetric noise,
   as others define it, would make it p.
 - "gap closed" is (method − full-model) / (oracle − full-model), of the means over the seeds that
-  all three have: a seed is other images and other wrong labels, too. The oracle knows which labels
+  all three have, or of the first seed that they have in any number format: a seed is other images
+  and other wrong labels, too. The oracle knows which labels
   are right, and is the limit of what weights can do; but methods that are taught the right labels
   of verified samples know labels that it does not.
 - Within a table, student, images and steps are the same, but for what a row is about: early
   stopping and trials of tuning go without a tenth of the images; co-teaching trains two students,
   cleanlab-prune five; MentorMix and mixup look at each batch twice.
 - The student is `fast` at half its width (`--width 16`) in all tables.
-- Minutes are of one thread, beside another run, without tuning. Rows with a run in float32 are
+- Minutes are of one thread, beside another run, without tuning. Rows of runs in float32 are
   marked †; the others were made with `--precision bf16`, which is faster. They were made on
   different machines, some of which stood still for a while; see the end.
+- n is the number of seeds. Runs in float32 and in bf16 are never averaged: where a row has both, it
+  shows those of which there are more, and says how many stand apart.
+- Rows marked ‡ were made when results did not yet store every setting of their method. Their files
+  say so (`"settings": null`): what was not given on the command line had the defaults of the commit
+  that they name.
 """
 
 _CLAIMS = (
@@ -172,7 +177,8 @@ def markdown(table: Table, entries: Entries) -> str:
             cells = [
                 row, number(entry), f"{100 * statistics.fmean(entry.best):.1f}",
                 f"{statistics.fmean(entry.minutes):.1f}{' †' * entry.full_precision}",
-                f"{len(entry.values)}",
+                f"{len(entry.values)}{' ‡' * (not entry.says_settings)}"
+                + (f" (and {len(entry.others)} apart)" if entry.others else ""),
             ]  # fmt: skip
             cells += [paper_number(entry.cell)] if has_paper else []
             if has_gap:
@@ -215,6 +221,9 @@ def _tuned(table: Table, results: Results) -> str:
     return f"{_TRIALS}\n\n{heads}" + "\n".join(lines) + "\n"
 
 
+_FORMATS = {"32": "float32", "bf16": "bf16"}
+
+
 def _conditions(results: Results) -> str:
     """Where and with what the runs were made; one that went on elsewhere names both."""
     made: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -222,7 +231,7 @@ def _conditions(results: Results) -> str:
         under = [found["conditions"], *found.get("went_on_under", ())]
         where = ", then ".join(dict.fromkeys(map(_machine, under)))
         code = ", then ".join(dict.fromkeys(str(about["commit"]) for about in under))
-        made[where, precision_of(found)][code] += 1
+        made[where, _FORMATS[format_of(found)]][code] += 1
     lines = ["## Conditions", "", "| machine and versions | format | runs | of them at commit |"]
     lines.append("|---|---|---|---|")
     for (where, precision), commits in sorted(made.items()):

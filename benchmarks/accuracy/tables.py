@@ -30,7 +30,7 @@ from mentornet.config import (
 )
 from mentornet.experiments.cells import Cell, Table
 from mentornet.experiments.jobs import Tuning
-from mentornet.experiments.paper_tables import (
+from mentornet.experiments.paper_runs import (
     NOISES,
     ROWS,
     SMALL,
@@ -69,7 +69,7 @@ def benchmark() -> Table:
                 run = _other(method, config, float(noise))
                 cells.append(Cell(method, noise, run, seeds=seeds))
             else:
-                cells.append(Cell(method, noise, run_for(method, "small", config), seeds=seeds))
+                cells.append(Cell(method, noise, run_for(method, config), seeds=seeds))
     return Table(
         "benchmark",
         "CIFAR-10, 10,000 images, uniform noise",
@@ -92,7 +92,8 @@ _OURS = tuple(name for name in ROWS if name not in ("full-model", "oracle"))
 def _other(name: str, config: TrainConfig, noise: float) -> Run:
     row, labels = OTHERS[name], config.labels
     settings = row.settings
-    if row.told and make_method(row.method).needs.verdicts != "no":
+    learns = row.told and make_method(row.method).needs.verdicts != "no"
+    if learns or row.taught:
         labels = replace(labels, clean_count=SMALL_VERIFIED)
     if row.method == "co-teaching":
         settings = (f"forget={0.9 * noise:g}",)
@@ -171,7 +172,7 @@ _PACE = (
 
 def _untuned(method: str, config: TrainConfig, noise: str) -> Run:
     """The method where tuning would cost too much: it is told the share of right labels."""
-    run = replace(run_for(method, "small", config), tuning=None)
+    run = replace(run_for(method, config), tuning=None)
     if method in ("mentornet-pd", "self-paced"):
         run = _with(run, f"percentile={1 - float(noise) * (1 - 1 / _CLASSES[config.data]):g}")
     return run
@@ -253,7 +254,7 @@ def human() -> Table:
             if method in OTHERS:
                 run = _other(method, config, 0.0)
             else:
-                run = replace(run_for(method, "small", config), tuning=None)
+                run = replace(run_for(method, config), tuning=None)
             if method == "mentornet-pd":
                 run = _with(run, f"percentile={percentile:g}")
             cells.append(Cell(method, column, run))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MentorNetError"]
+__all__ = ["MentorNetError", "cut", "first_line"]
 
 
 class MentorNetError(ValueError):
@@ -11,3 +11,21 @@ class MentorNetError(ValueError):
     The message names the value, what was expected and the likely fix. The command line prints it
     without a stack trace; any other exception is a bug.
     """
+
+
+def first_line(error: BaseException, length: int = 200) -> str:
+    r"""Return what an error of another library says, as one line that a message can quote.
+
+    >>> first_line(ValueError("no such column\nat line 3 of reader.cc"))
+    'no such column'
+    """
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    lines = str(error).strip().splitlines()
+    text = lines[0].strip() if lines else type(error).__name__
+    return cut(text, length)
+
+
+def cut(text: str, length: int = 60) -> str:
+    """Return the text, shortened so that an error message can quote it."""
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,17 +1,39 @@
-"""Read and write files; a file is written as a whole or not at all."""
+"""Read and write files; a file is written as a whole or not at all.
+
+Files that are read may come from anywhere. `open_file` is the one door: what never ends, such as a
+pipe or a device, does not pass it. `reading` turns whatever fails behind it into one line.
+"""
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import secrets
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, first_line
 
-__all__ = ["as_json", "read_json", "write_bytes", "write_json", "write_text"]
+__all__ = [
+    "BoundedReads",
+    "as_json",
+    "open_file",
+    "parse_json",
+    "read_bytes",
+    "read_json",
+    "read_lines",
+    "reading",
+    "write_bytes",
+    "write_json",
+    "write_text",
+]
+
+_JSON = 1 << 25  # bytes of the largest JSON file; its objects take up to 20 times as many
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -47,16 +69,87 @@ def as_json(content: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file; errors name the file."""
+def open_file(path: str | Path) -> io.BufferedReader:
+    """Open a regular file to read bytes; anything else, or a link to it, raises `OSError`."""
+    return open(path, "rb", opener=_open_regular)
+
+
+def _open_regular(path: str, flags: int) -> int:
+    number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # else opening a pipe waits
+    mode = os.fstat(number).st_mode
+    if stat.S_ISREG(mode):
+        return number
+    os.close(number)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    raise OSError(errno.EINVAL, "it is not a regular file", path)
+
+
+@contextmanager
+def reading(path: str | Path, what: str = "") -> Iterator[None]:
+    """A context in which a file is read: any error in it becomes a `MentorNetError` of one line.
+
+    Args:
+        path: the file.
+        what: what it is read as, such as "as labels".
+    """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        yield
+    except MentorNetError:
+        raise
     except FileNotFoundError:
         raise MentorNetError(f"{path} is missing") from None
-    except OSError as error:
-        raise MentorNetError(f"{path} cannot be read: {error.strerror}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise MentorNetError(f"{path} is not JSON ({error}); was it cut short?") from None
+    except Exception as error:  # the bytes are not ours, and readers may raise anything for them
+        what = f" {what}" if what else ""
+        raise MentorNetError(f"{path} cannot be read{what}: {first_line(error)}") from error
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Return all bytes of a regular file; an error if there are more than `most`."""
+    with reading(path), open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise MentorNetError(f"{path} has {size:,} bytes; at most {most:,} are read")
+        return file.read(size)
+
+
+def read_lines(path: Path, most: int = 1 << 29) -> list[str]:
+    """Return the lines of a text file in UTF-8; an error if it has more than `most` bytes."""
+    try:
+        return read_bytes(path, most).decode().splitlines()
+    except UnicodeDecodeError:
+        raise MentorNetError(f"{path} is not UTF-8") from None
+
+
+class BoundedReads(io.BufferedReader):
+    """A file of which at most `most` bytes are read at once.
+
+    Archives state the sizes of their parts, and the modules that read them believe it.
+    """
+
+    def __init__(self, path: str | Path, most: int = 1 << 24) -> None:
+        super().__init__(open_file(path).detach())
+        self.most = most
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read up to `size` bytes; raises `ValueError` if that is too much."""
+        if size is not None and size > self.most:
+            raise ValueError(f"it states a part of {size:,} bytes")
+        return super().read(size)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file; errors name the file."""
+    return parse_json(read_bytes(path, _JSON), f"{path}")
+
+
+def parse_json(text: bytes, where: str) -> dict[str, Any]:
+    """Return the object that JSON text in UTF-8 holds; errors say `where` it is."""
+    try:
+        content = json.loads(text.decode())
+    except (ValueError, RecursionError) as error:  # also a number of more digits than Python reads
+        reason = first_line(error)
+        raise MentorNetError(f"{where} is not JSON ({reason}); was it cut short?") from None
     if not isinstance(content, dict):
-        raise MentorNetError(f"{path} must hold a JSON object, got {type(content).__name__}")
+        raise MentorNetError(f"{where} must hold a JSON object, got {type(content).__name__}")
     return content

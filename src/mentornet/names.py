@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["check_keys", "did_you_mean", "pick"]
+__all__ = ["check_keys", "did_you_mean", "is_count", "pick"]
 
 T = TypeVar("T")
 
@@ -39,3 +39,12 @@ def check_keys(given: Iterable[str], known: Iterable[str], complaint: str) -> No
     for key in given:
         if key not in known:
             raise MentorNetError(f"{complaint} {key!r}; {did_you_mean(key, known)}")
+
+
+def is_count(text: str) -> bool:
+    """Whether the text is a whole number ≥ 0 in plain digits, and not too large for one.
+
+    >>> is_count("12"), is_count("-1"), is_count("\u0661"), is_count("9" * 5000)
+    (True, False, False, False)
+    """
+    return text.isascii() and text.isdecimal() and len(text) <= 18

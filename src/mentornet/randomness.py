@@ -13,9 +13,10 @@ from mentornet.errors import MentorNetError
 __all__ = ["generator", "hashed_uniform", "seeded"]
 
 
-_STEP = 0x9E3779B97F4A7C15 - 2**64
-_MIX = (0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64)
-"""The multipliers of SplitMix64 (Steele et al. 2014), as signed numbers."""
+_BITS = 0xFFFFFFFF
+_FACTOR = 0x45D9F3B
+"""An odd factor below 2³¹: its product with 32 bits fits in a signed number of 64 bits. Compiled
+code may do anything after a product that does not fit."""
 
 
 def generator(seed: int, *stream: int) -> torch.Generator:
@@ -63,17 +64,17 @@ def hashed_uniform(seed: int, step: Tensor, ids: Tensor) -> Tensor:
     >>> 0.45 < draws.mean().item() < 0.55
     True
     """
-    start = _mixed(torch.as_tensor(seed, device=ids.device) + step * _STEP)
-    return ((_mixed(start + ids.long() * _STEP) >> 40) & 0xFFFFFF).float() * 2.0**-24
+    start = _mixed(_mixed(step.long() & _BITS) + _folded(seed) & _BITS)
+    return (_mixed(_mixed(ids.long() & _BITS) + start & _BITS) >> 8).float() * 2.0**-24
+
+
+def _folded(seed: int) -> int:
+    """Return 32 bits that depend on all bits of the seed."""
+    return (seed ^ (seed >> 32) * 0x9E3779B1) + 0x9E3779B9 & _BITS
 
 
 def _mixed(bits: Tensor) -> Tensor:
-    """Apply the finaliser of SplitMix64; multiplication wraps around."""
-    bits = (bits ^ _shifted(bits, 30)) * _MIX[0]
-    bits = (bits ^ _shifted(bits, 27)) * _MIX[1]
-    return bits ^ _shifted(bits, 31)
-
-
-def _shifted(bits: Tensor, by: int) -> Tensor:
-    """Shift to the right and fill with zeros, as for unsigned numbers."""
-    return (bits >> by) & ((1 << (64 - by)) - 1)
+    """Mix 32 bits, so that each bit of the result depends on all of them: xor, multiply, twice."""
+    bits = (bits ^ bits >> 16) * _FACTOR & _BITS
+    bits = (bits ^ bits >> 16) * _FACTOR & _BITS
+    return bits ^ bits >> 16

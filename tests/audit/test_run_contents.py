@@ -19,9 +19,12 @@ def test_when_a_mentor_was_learned_is_not_read_from_its_folders_name(
 ) -> None:
     run = RunFolder(tmp_path)
     write_config(run.config, TrainConfig("digits", method=MethodConfig("mentornet-dd")))
-    mentors = {f"{n}": LearnedMentor(make_mentor("mlp"), 7 * n) for n in range(1, 12)}
-    run.write_mentors(mentors)
-    (run.mentors / "2").rename(run.mentors / name)
+    run.write_mentors(
+        {
+            name if n == 2 else f"{n}": LearnedMentor(make_mentor("mlp"), 7 * n, n)
+            for n in range(1, 12)
+        }
+    )
     (run.mentors / "notes").mkdir()
     titles = [surface.title for surface in surfaces_of(run)]
     assert titles == [f"at {7 * n} %" for n in range(1, 12)]

@@ -36,7 +36,7 @@ def fill(results: Results, table: Table, last: dict[str, float]) -> None:
         tried = [trial, trial] if cell.run.tuning else None
         seen = {
             "train_accuracy": 0.7, "curve": {"mean_weight": [0.25, 0.5]},
-            "config": asdict(cell.run.config),
+            "config": asdict(cell.run.config), "settings": {},
         }  # fmt: skip
         conditions = {**about, "cores": 2}
         for seed in range(cell.seeds or 1):

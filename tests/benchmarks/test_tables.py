@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.accuracy.__main__ import main
 from benchmarks.accuracy.tables import TABLES, benchmark, transfer
 from mentornet.experiments import duration
+from mentornet.experiments.jobs import Job
 from mentornet.experiments.runs import Run
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
@@ -74,3 +77,43 @@ def test_the_command(
     assert "seeds must be ≥ 1, got 0" in capsys.readouterr().err
     assert main(["tinny"]) == 2
     assert "unknown table 'tinny'; did you mean 'tiny'" in capsys.readouterr().err
+
+
+def settings_of(run: Job) -> dict[str, Any]:
+    """The settings of the method of a run, all of them."""
+    about = run.config.method
+    return dict(make_method(about.method, **parse_settings(about.set)).settings)
+
+
+def rows_at(noise: str) -> dict[str, Job]:
+    return {cell.row: cell.run for cell in benchmark().cells if cell.column == noise}
+
+
+@pytest.mark.parametrize("noise", ["0.2", "0.4", "0.8"])
+def test_what_is_taught_is_the_only_difference(noise: str) -> None:
+    rows = rows_at(noise)
+    for plain, taught in (("mentornet-pd", "mentornet-pd taught"), ("elr", "elr taught")):
+        one, other = rows[plain], rows[taught]
+        verified = replace(one.config.labels, clean_count=1_000)
+        assert other.config == replace(one.config, labels=verified)
+        assert other.tuning == one.tuning
+        assert verified == rows["mentornet-dd"].config.labels  # the same seed draws the same ones
+    dd, untaught = rows["mentornet-dd"], rows["mentornet-dd untaught"]
+    assert settings_of(untaught) == {**settings_of(dd), "teaches_verified": False}
+    assert replace(untaught.config, method=dd.config.method) == dd.config
+
+
+@pytest.mark.parametrize("noise", ["0.2", "0.4", "0.8"])
+def test_others_and_dd_are_tuned_like_pd(noise: str) -> None:
+    """Among the values is the share of the authors: 10 epochs of 200, and 10 of 512."""
+    rows = rows_at(noise)
+    assert rows["mentornet-dd tuned"].tuning == rows["mentornet-pd"].tuning
+    for row, key, of_the_authors in (
+        ("co-teaching tuned", "rise", 10 / 200), ("mentormix tuned", "burn_in", 10 / 512),
+    ):  # fmt: skip
+        tuning = rows[row].tuning
+        assert tuning is not None
+        tried = [parse_settings(words)[key] for words in tuning.candidates]
+        assert any(value == pytest.approx(of_the_authors, abs=0.001) for value in tried)
+        assert 0.1 in tried
+        assert settings_of(rows[row]) == settings_of(rows[row.removesuffix(" tuned")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
@@ -76,6 +76,41 @@ def test_a_step_reaches_the_student(name: str) -> None:
     assert len(gradients) == len(list(taught.parameters()))
     assert all(gradient.isfinite().all() for gradient in gradients)
     assert any(gradient.abs().sum() > 0 for gradient in gradients)
+
+
+class SameHead(nn.Module):
+    """A student whose auxiliary head gives the logits of its main one, for half their loss."""
+
+    auxiliary_share = 0.5
+
+    def __init__(self, main: nn.Module) -> None:
+        super().__init__()
+        self.main = main
+        self.auxiliary_logits: Tensor | None = None
+
+    def forward(self, images: Tensor) -> Tensor:
+        self.auxiliary_logits = self.main(images)
+        return self.auxiliary_logits
+
+
+def test_an_auxiliary_head_is_taught_what_the_student_is(name: str) -> None:
+    """So a head with the same logits adds its share of the same loss, in every step."""
+    plain, other = student(name), student(name)
+    if isinstance(other, Pair):
+        headed: nn.Module = Pair(SameHead(other.first), SameHead(other.second))
+    else:
+        headed = SameHead(other)
+    works = started(name), started(name)
+    for step in range(3):
+        one, two = (
+            work.step(taught, batch(step))
+            for work, taught in zip(works, (plain, headed), strict=True)
+        )
+        assert two.loss.item() == pytest.approx(1.5 * one.loss.item(), rel=1e-5)
+        for mine, its in zip(plain.parameters(), headed.parameters(), strict=True):
+            assert mine.grad is not None
+            assert its.grad is not None
+            torch.testing.assert_close(its.grad, 1.5 * mine.grad, rtol=1e-4, atol=1e-6)
 
 
 def test_what_is_predicted_is_what_the_student_says(name: str) -> None:

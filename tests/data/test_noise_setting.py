@@ -15,13 +15,17 @@ from mentornet.data import (
     LabelNoise,
     Noise,
     Samples,
+    Splits,
     TransitionNoise,
     corrupt,
     corrupt_samples,
+    corrupt_splits,
     parse_noise,
 )
 from mentornet.data.files.label_file import read_labels
+from mentornet.data.sets.cifar_classes import CLASSES, SUPERCLASSES
 from mentornet.randomness import generator
+from tests.data.files.pickles import as_pt, old_numpy
 
 MATRIX = np.array([[0.5, 0.5, 0.0], [0.0, 0.9, 0.1], [0.2, 0.0, 0.8]])
 
@@ -167,5 +171,35 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_tensors_that_are_no_labels(tmp_path: Path, labels: torch.Tensor) -> None:
     torch.save({"noisy": labels}, tmp_path / "labels.pt")
-    with pytest.raises(MentorNetError, match="'noisy' must be whole numbers, one for each sample"):
+    with pytest.raises(
+        MentorNetError, match=r"whole numbers|cannot be read as labels: it asks for"
+    ):
         read_labels(tmp_path / "labels.pt", "noisy")
+
+
+def test_human_labels_of_cifar100_and_of_its_superclasses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MENTORNET_DATA", str(tmp_path))
+    fine = torch.arange(100)
+    pixels = torch.zeros(100, 3, 4, 4, dtype=torch.uint8)
+    part = Samples(pixels, fine, CLASSES["cifar100"], groups=fine % 20)
+    splits = Splits(part, part)
+    noisy = fine.clone()
+    noisy[7] = 8
+    content = {
+        "clean_label": fine.numpy(), "noisy_label": noisy.tolist(),
+        "clean_coarse_label": (19 - fine % 20).numpy(),  # the file numbers superclasses backwards
+        "noisy_coarse_label": (19 - noisy % 20).numpy(),
+    }  # fmt: skip
+    as_pt(old_numpy(content), tmp_path / "CIFAR-100_human.pt")
+    found = corrupt_splits(splits, parse_noise("human:noisy_label"), seed=0)
+    assert torch.equal(found.train.given_label, noisy)
+    found = corrupt_splits(splits, parse_noise("human:noisy_coarse_label"), seed=0)
+    assert found.train.classes == found.test.classes == SUPERCLASSES
+    assert torch.equal(found.train.given_label, noisy % 20)
+    assert found.train.true_label is not None
+    assert torch.equal(found.train.true_label, fine % 20)
+    assert torch.equal(found.test.given_label, fine % 20)
+    with pytest.raises(MentorNetError, match="holds no labels 'noisy_labels'; did you mean"):
+        corrupt_splits(splits, parse_noise("human:noisy_labels"), seed=0)

@@ -14,7 +14,9 @@ from mentornet.experiments.cells import Scale, select
 from mentornet.experiments.jobs import Tuning
 from mentornet.experiments.runs import HELD_OUT, Run, trial_config
 from mentornet.mentors.store import shipped
+from mentornet.methods import make_method
 from mentornet.training import prepare
+from mentornet.training.recipes import Images, resolve
 from tests.experiments.tables import check_settings, tiny
 
 
@@ -23,8 +25,9 @@ def test_a_key_names_the_run_and_changes_with_it() -> None:
     assert run.key.startswith("digits-small-cnn-uniform-0.2-full-model-0-")
     assert run.with_seed(1).key != run.key
     other = run.with_precision("bf16")
-    assert other.config.machine.precision == "bf16"
-    assert other.key == run.key  # the machine changes nothing but rounding
+    assert other.precision == "bf16"
+    assert len({run.key, other.key, run.with_precision("32").key}) == 3
+    assert other.with_precision("auto").key == run.key
 
 
 def test_a_setting_that_is_said_counts_as_its_default_does() -> None:
@@ -63,11 +66,6 @@ verdicts = []
 set = []
 
 [optimiser]
-schedule = "cosine"
-warm_up = 0.1
-drops = [0.5, 0.64, 0.77]
-momentum = 0.9
-nesterov = true
 evaluate_every = 1
 
 [machine]
@@ -88,6 +86,11 @@ def test_defaults_that_stored_results_depend_on() -> None:
     fine.
     """
     assert to_toml(TrainConfig("digits")) == DEFAULTS
+    photos = Images((3, 32, 32), 10_000, streamed=False)
+    method = make_method("full-model")
+    filled = resolve(TrainConfig("cifar10"), photos, name="full-model", method=method).optimiser
+    assert (filled.schedule, filled.warm_up, filled.drops) == ("cosine", 0.1, (0.5, 0.64, 0.77))
+    assert (filled.momentum, filled.nesterov) == (0.9, True)
 
 
 def test_the_mentor_that_pd_and_dd_start_with() -> None:

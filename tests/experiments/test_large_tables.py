@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from mentornet.config import MachineConfig, TrainConfig
+from mentornet.config import LabelsConfig, MachineConfig, TrainConfig
 from mentornet.experiments.cells import Cell
 from mentornet.experiments.comparison import paper_number
 from mentornet.experiments.large_tables import VERIFIED, table4, table5
 from mentornet.experiments.paper_tables import table1
+from mentornet.experiments.runs import with_settings
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.training import train
@@ -49,7 +51,7 @@ def test_table_4_is_as_appendix_e_has_it() -> None:
         assert config.labels.noise == "uniform:0.4"
         assert config.student.student == "inception-resnet-v2"
         assert (optimiser.batch_size, optimiser.momentum, optimiser.nesterov) == (32, 0.9, False)
-        assert config.files.image_size is None  # 299
+        assert config.files.image_size == 299
         steps = optimiser.steps or 0
         epoch = 1_281_167 / 32
         assert learning_rate(optimiser, 0, steps) == 0.05
@@ -91,12 +93,16 @@ def test_table_5_trains_on_all_or_on_mini_and_is_judged_twice() -> None:
         if forgets:
             assert method.settings == {"dropout": 0.8}
         if "mentornet" in row:
-            assert method.settings["mentor"] == ("" if row.endswith("*") else "dd-cifar10-40")
-            facts = {
+            if row.endswith("*"):
+                assert method.settings["reads_label"] is True
+            assert method.settings["mentor"] == ""
+            facts: dict[str, Any] = {
                 "burn_in": 0.2, "burn_in_drop": 0.5, "percentile": 0.75, "decay": 0.95,
-                "smoothing": 0.0, "sharpness": 0.0, "teaches_verified": False,
-                "updates": (0.21, 0.75), "mentor_classes": 0,
+                "smoothing": 0.0, "sharpness": 0.0, "teaches_verified": False, "fallback": False,
+                "held_out": 0.0, "mentor_classes": 0,
             }  # fmt: skip
+            if row.endswith("*"):
+                facts["updates"] = (0.21, 0.75)
             assert method.settings | facts == method.settings
 
 
@@ -109,9 +115,23 @@ def shortened(config: TrainConfig, image_size: int | None = None) -> TrainConfig
     )
 
 
+def test_mentors_of_large_data_are_learned_on_cifar_with_the_same_student() -> None:
+    for table in (table4("paper"), table5("paper")):
+        for cell in table.cells:
+            takes = cell.row.endswith("mentornet")
+            assert bool(cell.run.needs) == takes
+            for learned in cell.run.needs:
+                assert learned.config.student.student == "inception-resnet-v2"
+                assert learned.config.labels == LabelsConfig("uniform:0.4", clean_count=5_000)
+                assert learned.config.optimiser.batch_size == 128
+
+
 IMAGENET = {
     "table 1": (table1("paper").cells[-1].run.config, None),
-    "table 4": (first(table4("paper").cells)["noreg + mentornet"], 128),
+    "table 4": (
+        with_settings(first(table4("paper").cells)["noreg + mentornet"], ["mentor=dd-cifar10-40"]),
+        128,
+    ),
 }
 """With images of full size, and with a mentor; small images take a third of the time."""
 
@@ -135,5 +155,5 @@ def test_table_5_makes_three_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     write_imagenet(tmp_path / "imagenet", train=1, val=2)
     write_webvision(tmp_path / "webvision")
     config = first(table5("small").cells)["mini mentornet"]
-    summary = train(shortened(config))
+    summary = train(shortened(with_settings(config, ["mentor=dd-cifar10-40"])))
     assert 0 <= summary["imagenet_accuracy_last"] <= 1

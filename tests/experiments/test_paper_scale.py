@@ -8,16 +8,19 @@ from typing import Any
 import pytest
 import torch
 
-from mentornet.config import FilesConfig, TrainConfig
+from mentornet.config import FilesConfig, StudentConfig, TrainConfig
 from mentornet.data import Samples, Splits
-from mentornet.experiments.cells import Cell
-from mentornet.experiments.large_tables import table4
+from mentornet.experiments.cells import Cell, Scale
+from mentornet.experiments.jobs import Job
+from mentornet.experiments.large_tables import table4, table5
 from mentornet.experiments.paper_tables import table1, table2, table3
-from mentornet.mentors.store import load_mentor
+from mentornet.experiments.runs import with_settings
+from mentornet.mentors import LearnedCard, MentorSeries, make_mentor, read_card, shipped
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.methods.weighted import WeightingMethod
-from mentornet.training import Trainer, prepare
+from mentornet.training import Trainer, prepare, preview
+from mentornet.training.presets import deviations
 from mentornet.training.schedules import learning_rate
 
 FACTS: dict[str, dict[str, Any]] = {
@@ -27,12 +30,28 @@ FACTS: dict[str, dict[str, Any]] = {
     "inception": {"steps": 120_000, "drops at": (78_000,), "weight decay": 4e-3, "keep": 0.5},
 }  # fmt: skip
 TRIED: dict[str, tuple[str, list[float]]] = {
-    "forgetting": ("dropout", [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]),
+    "forgetting": ("dropout", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]),  # keep 0.9 … 0.2
     "self-paced": ("percentile", [0.5, 0.6, 0.75]),
     "focal": ("gamma", [1, 2, 3]),
     "reed-soft": ("beta", [0.7, 0.8, 0.9, 0.95]),
     "reed-hard": ("beta", [0.7, 0.8, 0.9, 0.95]),
+    "mentornet-dd": ("percentile", [0.3, 0.45, 0.6, 0.75]),
 }
+
+
+@pytest.fixture(scope="module")
+def series(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The mentors of a run of DD on CIFAR-10: they read 10 labels, and were learned twice."""
+    folder = tmp_path_factory.mktemp("learned")
+    points = [(at, make_mentor("bilstm", seed=at, num_classes=10)) for at in (21, 75)]
+    MentorSeries(points).save_pretrained(folder)
+    return f"{folder}"
+
+
+def taking(run: Job, series: str) -> TrainConfig:
+    """The config that a cell is made with, once the run whose mentors it takes is there."""
+    config: TrainConfig = run.config
+    return with_settings(config, [f"mentor={series}"]) if run.needs else config
 
 
 def every_cell() -> list[Cell]:
@@ -55,7 +74,7 @@ def test_the_settings_of_appendix_e(cell: Cell) -> None:
     assert optimiser.steps == facts["steps"]
     assert optimiser.batch_size == 128
     assert optimiser.momentum == 0.9
-    assert not optimiser.nesterov
+    assert optimiser.nesterov is False
     assert optimiser.weight_decay == facts["weight decay"]
     assert optimiser.augment
     assert optimiser.padding == 4
@@ -87,17 +106,19 @@ def test_the_methods_of_appendix_e(cell: Cell) -> None:
         assert method.percentile == 0.75
         assert method.smoothing == method.sharpness == 0
     if name == "mentornet-dd":
-        assert method.settings["updates"] == (0.21, 0.75)
         assert method.settings["teaches_verified"] is False
+        assert (method.settings["fallback"], method.settings["held_out"]) == (False, 0)
+        assert method.settings["mentor_classes"] == 0
         if config.data == "cifar10":
             assert config.labels.clean_count == 5_000
             assert method.settings["reads_label"] is True
+            assert method.settings["updates"] == (0.21, 0.75)
+            assert cell.run.needs == ()
         else:
-            rate = round(100 * float((config.labels.noise or "").rpartition(":")[2]))
-            assert settings["mentor"] == f"dd-cifar10-{rate}"
-            assert method.settings["mentor_classes"] == 0
-            load_mentor(f"dd-cifar10-{rate}")
             assert config.labels.clean_count is None
+            check_transfer(cell.run)
+    else:
+        assert cell.run.needs == ()
     if name in TRIED:
         key, values = TRIED[name]
         assert tuning is not None
@@ -110,6 +131,64 @@ def test_the_methods_of_appendix_e(cell: Cell) -> None:
         assert tuning is not None
         keys = {key for words in tuning.candidates for key in parse_settings(words)}
         assert keys == {"percentile", "lambda2"}
+
+
+def check_transfer(run: Job) -> None:
+    """Its mentors are those of the CIFAR-10 cell with the same student and noise."""
+    (learned,) = run.needs
+    same = [
+        cell.run.key
+        for cell in table2("paper").cells
+        if cell.row == "mentornet-dd"
+        and cell.run.config.data == "cifar10"
+        and cell.run.config.student.student == run.config.student.student
+        and cell.run.config.labels.noise == run.config.labels.noise
+    ]
+    assert [learned.key] == same
+    assert "mentor" not in parse_settings(run.config.method.set)  # none that ships
+
+
+def test_a_transfer_is_two_mentors_with_label_0(series: str) -> None:
+    for cell in every_cell():
+        if cell.run.needs:
+            config = preview(taking(cell.run, series))
+            settings = parse_settings(config.method.set)
+            assert (settings["mentor"], settings["updates"]) == (series, "")
+            assert settings["reads_label"] is False
+            assert deviations(config) == []
+
+
+def test_every_cell_is_the_presets(series: str) -> None:
+    """Nothing differs from the paper but what a row of Table 4 is about."""
+    for table in (table1, table2, table3, table4, table5):
+        for cell in table("paper").cells:
+            found = [line.split(": ")[1] for line in deviations(preview(taking(cell.run, series)))]
+            about = {line.split()[0] for line in found}
+            allowed = (
+                {"steps", "drops", "weight_decay", "dropout", "augment"}
+                if cell.row.startswith("noreg")
+                else set()
+            )
+            assert about <= allowed, (cell.row, cell.column, found)
+
+
+@pytest.mark.parametrize("table", [table2, table3, table4, table5])
+@pytest.mark.parametrize("scale", ["paper", "small"])
+def test_no_mentor_is_of_another_student(table: Any, scale: Scale) -> None:
+    for cell in table(scale).cells:
+        for learned in cell.run.needs:
+            assert learned.config.student.student == cell.run.config.student.student
+            assert learned.config.student.width == cell.run.config.student.width
+            assert learned.config.data == "cifar10"
+            noise = cell.run.config.labels.noise
+            assert learned.config.labels.noise == (noise or "uniform:0.4")
+        named = parse_settings(cell.run.config.method.set).get("mentor")
+        if named:  # one that ships, learned with the small tables' student
+            card = read_card(shipped()[f"{named}"])
+            assert scale == "small"
+            assert isinstance(card, LearnedCard)
+            assert card.student == "fast, 275,448 parameters"
+            assert cell.run.config.student == StudentConfig("fast", width=16)
 
 
 def test_the_noise_of_table_2_is_the_papers() -> None:
@@ -163,43 +242,36 @@ def kind(config: TrainConfig) -> tuple[str | None, ...]:
     )  # fmt: skip
 
 
-def a_run_for_each() -> list[TrainConfig]:
+def a_run_for_each() -> list[Job]:
     """The first cell of each kind."""
-    seen: dict[tuple[str | None, ...], TrainConfig] = {}
+    seen: dict[tuple[str | None, ...], Job] = {}
     for cell in every_cell():
-        seen.setdefault(kind(cell.run.config), cell.run.config)
+        seen.setdefault(kind(cell.run.config), cell.run)
     assert FULL_SIZE in seen
     return list(seen.values())
 
 
 def test_cells_of_a_kind_differ_in_their_noise_alone() -> None:
-    """So that one of them speaks for all: in the noise, and in which mentor was learned at it."""
-    runs = {kind(config): config for config in a_run_for_each()}
+    """So that one of them speaks for all."""
+    runs = {kind(run.config): run for run in a_run_for_each()}
     for cell in every_cell():
-        config, other = cell.run.config, runs[kind(cell.run.config)]
-        settings = [
-            {**parse_settings(one.method.set), "mentor": "dd-cifar10"} for one in (config, other)
-        ]
-        assert settings[0] == settings[1]
-        assert config == replace(
-            other,
-            labels=replace(other.labels, noise=config.labels.noise),
-            method=replace(other.method, set=config.method.set),
-        )
+        config, other = cell.run.config, runs[kind(cell.run.config)].config
+        assert config == replace(other, labels=replace(other.labels, noise=config.labels.noise))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "config",
+    "run",
     a_run_for_each(),
-    ids=lambda config: "-".join(word for word in kind(config) if word),
+    ids=lambda run: "-".join(word for word in kind(run.config) if word),
 )
-def test_three_steps_with_the_real_student(config: TrainConfig) -> None:
+def test_three_steps_with_the_real_student(run: Job, series: str) -> None:
     """In batches cut to 2 images, so that 84M parameters go through in seconds.
 
     resnet101 has the same parameters for images of any size. It sees those of CIFAR in the first of
     its runs, and a quarter of them, which takes a quarter of the time, in all others.
     """
+    config = taking(run, series)
     classes = 10 if config.data == "cifar10" else 100
     count, side = 200, 32
     if config.student.student == "resnet101" and kind(config) != FULL_SIZE:

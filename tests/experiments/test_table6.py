@@ -13,6 +13,7 @@ from mentornet.experiments.results import Results
 from mentornet.experiments.table6 import EXPLICIT, LEARNING_RATES, PAPER, WEIGHTINGS, table6
 from mentornet.experiments.table6_page import render_bilstm, render_page
 from mentornet.experiments.work import make_job
+from mentornet.mentors import BatchLSTMMentor
 from mentornet.mentors.fitting import FitConfig, FitRecord
 from mentornet.training import Observer
 
@@ -43,6 +44,20 @@ def test_one_fit(tmp_path: Path) -> None:
     assert len(result["curve"]["epoch"]) == len(result["curve"]["mse"]) == 40
     assert result["curve"]["epoch"][-1] == pytest.approx(40 * 256 / 2000)
     assert fit.make(("learning_rate=0.03",), tmp_path, Observer())["curve"] == result["curve"]
+
+
+def test_the_rnn_reads_each_batch_of_a_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def pretend(mentor: BatchLSTMMentor, *_: object, **__: object) -> FitRecord:
+        read.append(mentor.config.run)
+        return FitRecord([1], [0.5], error=0.5)
+
+    monkeypatch.setattr(fits, "fit_curriculum", pretend)
+    for size in (256, 64):
+        fit = Fit(FitSettings("focal", "batch-lstm", samples=300, batch_size=size))
+        assert fit.make((), tmp_path, Observer())["config"]["run"] == size
+    assert read == [256, 64]
 
 
 def test_a_key_changes_with_every_setting() -> None:

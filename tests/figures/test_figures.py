@@ -6,10 +6,13 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import numpy as np
 import pytest
+import torch
 from mpl_toolkits.mplot3d.axes3d import Axes3D
+from torch import Tensor
 
 from mentornet import CURRICULA, Mentor, make_curriculum
-from mentornet.figures.curriculum import draw_curriculum
+from mentornet.features import MentorFeatures
+from mentornet.figures.curriculum import draw_curriculum, draw_objective
 from mentornet.figures.errors import draw_errors
 from mentornet.figures.style import save
 from mentornet.figures.table6 import draw_fits
@@ -32,11 +35,31 @@ def test_a_surface_for_each_moment_and_the_implied_loss(name: str) -> None:
 def test_errors_are_drawn_where_somebody_looked() -> None:
     curve: dict[str, list[float | None]] = {
         "step": [10, 20, 30], "test_accuracy": [None, 0.5, 0.75], "train_accuracy": [0.1, 0.2, 0.4],
+        "weighted_loss": [2.0, 0.5, 0.25],
     }  # fmt: skip
-    left, right = draw_errors({"PD": curve}, "digits").axes
-    points = [np.asarray(axes.get_lines()[0].get_xydata()) for axes in (left, right)]
+    old = {name: curve[name] for name in ("step", "test_accuracy", "train_accuracy")}
+    panels = draw_errors({"PD": curve, "stored long ago": old}, "digits").axes
+    points = [np.asarray(axes.get_lines()[0].get_xydata()) for axes in panels]
     assert points[0].tolist() == [[20, 0.5], [30, 0.25]]
-    assert points[1] == pytest.approx(np.array([[10, 0.9], [20, 0.8], [30, 0.6]]))
+    assert points[1].tolist() == [[10, 2.0], [20, 0.5], [30, 0.25]]  # Σ v ℓ as it is, Fig. 3 (b)
+    assert points[2] == pytest.approx(np.array([[10, 0.9], [20, 0.8], [30, 0.6]]))
+    assert [len(axes.get_lines()) for axes in panels] == [2, 1, 2]
+
+
+def test_fig_2_has_the_weighted_loss_of_the_mentor() -> None:
+    """|g ℓ| at ℓ_pt = 2, not ∫ g, for a mentor that halves every loss above the level."""
+
+    def mentor(features: MentorFeatures) -> Tensor:
+        return torch.where(features.current_difference > 0, 0.5, 1.0)
+
+    (axes,) = draw_objective(mentor, "halves", loss_level=2.0).axes
+    lines = {str(line.get_label()): np.asarray(line.get_xydata()) for line in axes.get_lines()}
+    learned = lines["learned: halves, |g ℓ|"]
+    expected = [loss if loss <= 2 else loss / 2 for loss in learned[:, 0]]
+    assert learned[:, 1] == pytest.approx(expected)
+    at_six = {name.split(" (")[0]: points[-1, 1] for name, points in lines.items()}
+    assert at_six["no curriculum"] == 6
+    assert at_six["self-paced"] == pytest.approx(2, abs=0.05)  # ∫ v, as before
 
 
 def test_a_mentor_can_be_drawn() -> None:

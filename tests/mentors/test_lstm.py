@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from mentornet.mentors import enumerate_features, make_mentor
 from mentornet.mentors.lstm import LSTMEncoder
 from mentornet.randomness import generator, seeded
 
@@ -64,3 +65,33 @@ def test_all_states_are_those_of_nn_lstm() -> None:
     outputs, _ = library_twin(ours, inputs=4)(sequence)
     states = torch.stack(ours.states(sequence.transpose(1, 2))).transpose(1, 2)
     torch.testing.assert_close(states, outputs)
+
+
+def test_a_long_sequence_is_read_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch's kernel against our own steps: the states and all gradients."""
+    with seeded(3):
+        ours = LSTMEncoder(inputs=4, units=5, directions=1)
+    sequence = torch.randn(70, 4, 3, generator=generator(0))
+    found = []
+    for limit in (71, 70):
+        monkeypatch.setattr("mentornet.mentors.lstm._LONG", limit)
+        states = torch.stack(ours.states(sequence))
+        gradients = torch.autograd.grad(states.square().sum(), list(ours.parameters()))
+        found.append((states, *gradients))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+
+def test_the_rnn_reads_the_batch_that_it_is_given() -> None:
+    """All 256 samples of a batch of App. D; a larger batch is read in runs of as many."""
+    mentor = make_mentor("batch-lstm", history=10)
+    features = enumerate_features(300, history=10)
+    other = features.rows(torch.cat([torch.tensor([299]), torch.arange(1, 300)]))
+    with torch.no_grad():
+        for count, end in ((256, 256), (300, 256)):
+            changed = [mentor.logit(some.rows(slice(count))).double() for some in (features, other)]
+            differs = (changed[0] - changed[1]).abs() > 0
+            assert differs[:5].all()
+            reached = differs[32:end]
+            assert not differs[end:].any()
+            assert reached.any()

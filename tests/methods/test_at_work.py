@@ -14,10 +14,12 @@ import torch
 from torch import Tensor, nn
 
 from mentornet.data import Batch
+from mentornet.errors import MentorNetError
 from mentornet.methods import Task, make_method
 from mentornet.methods.mixing import Mixer
 from mentornet.randomness import generator
 from mentornet.verdicts import Verdicts
+from mentornet.weighting import Evidence
 from tests.methods.steps import AtWork
 
 COUNT, CLASSES = 6, 3
@@ -197,3 +199,52 @@ def test_bootstrap_teaches_verified_labels() -> None:
     done = AtWork(method, Task(count, CLASSES, 10, verdicts=verdicts)).step(Scaled(), seen)
     expected = nn.functional.cross_entropy(images.flatten(1), true)
     assert done.loss.item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_the_papers_self_paced_threshold_only_rises() -> None:
+    """λ₀ is the median of the average losses in the first two epochs; then it rises to 1.2 λ₀."""
+    method = make_method("self-paced", threshold="rises", percentile=0.5, growth=0.2, burn_in=0.3)
+    supervision = method.start(Task(count=4, classes=2, total_steps=10))
+    epochs = [[2.0, 4.0, 1.0, 3.0], [0.0, 2.0, 1.0, 9.0]]  # averages 1, 3, 1, 6: the median is 2
+    given: list[list[float]] = []
+
+    def step(losses: list[float], index: list[int]) -> None:
+        batch = torch.tensor(index)
+        evidence = Evidence(torch.tensor(losses), batch % 2, batch % 2, batch)
+        weights = supervision.weights(evidence, 0.1)
+        assert weights is not None
+        given.append(weights.tolist())
+
+    for epoch, losses in enumerate(epochs):
+        step(losses[:2], [0, 1])
+        step(losses[2:], [2, 3])
+        supervision.end_epoch(epoch)
+    assert given == [[1.0, 1.0]] * 4  # nothing is left out yet
+    twin = method.start(Task(count=4, classes=2, total_steps=10))
+    twin.load_state_dict(supervision.state_dict())
+    supervision = twin
+    given.clear()
+    for done in range(6):
+        limit = 2 * (1 + 0.2 * done / 6)
+        step([limit - 0.01, limit + 0.01, math.nan, 0.1], [0, 1, 2, 3])
+    assert given == [[1.0, 0.0, 0.0, 1.0]] * 6
+
+
+def test_the_papers_self_paced_threshold_needs_one_epoch() -> None:
+    supervision = make_method("self-paced", threshold="rises", burn_in=0.0, percentile=1.0).start(
+        Task(count=2, classes=2, total_steps=100)
+    )
+    batch = torch.arange(2)
+    first = Evidence(torch.tensor([1.0, 3.0]), batch, batch, batch)
+    later = Evidence(torch.tensor([2.9, 3.1]), batch, batch, batch)
+    for evidence, kept in ((first, [1.0, 1.0]), (later, [1.0, 0.0])):
+        weights = supervision.weights(evidence, 0.1)
+        assert weights is not None
+        assert weights.tolist() == kept
+        supervision.end_epoch(0)
+    assert dict(supervision.metrics())["loss_level"] == 3
+
+
+def test_self_paced_knows_two_thresholds() -> None:
+    with pytest.raises(MentorNetError, match="threshold must be follows or rises, got 'fixed'"):
+        make_method("self-paced", threshold="fixed")

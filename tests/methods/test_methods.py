@@ -13,9 +13,7 @@ from mentornet.errors import MentorNetError
 from mentornet.features import MentorFeatures
 from mentornet.mentors import load_mentor, make_mentor
 from mentornet.methods import Task, focal_loss, make_method
-from mentornet.methods.mentornet_dd import AS_IN_THE_PAPER
 from mentornet.methods.self_paced import RisingThreshold
-from mentornet.methods.settings import parse_settings
 from mentornet.methods.weighted import Weighted
 from mentornet.randomness import generator
 from mentornet.verdicts import Verdicts
@@ -99,8 +97,10 @@ def test_a_transferred_mentor_sees_losses_in_units_of_its_own_chance() -> None:
 def dd(is_correct: torch.Tensor, steps: int = 200) -> Weighted:
     count = len(is_correct)
     verdicts = Verdicts(torch.arange(count), is_correct)
-    settings = parse_settings(AS_IN_THE_PAPER) | {"steps": steps, "burn_in": 0.0}
-    method = make_method("mentornet-dd", **settings)
+    method = make_method(
+        "mentornet-dd", burn_in=0.0, smoothing=0.0, sharpness=0.0, teaches_verified=False,
+        updates=(0.21, 0.75), steps=steps,
+    )  # fmt: skip
     supervision = method.start(Task(count, 2, 100, verdicts=verdicts))
     assert isinstance(supervision, Weighted)
     return supervision

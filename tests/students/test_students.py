@@ -6,13 +6,19 @@ import re
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from mentornet import MentorNetError
 from mentornet.data import Batch, load_digits
 from mentornet.methods import Task, make_method
-from mentornet.randomness import generator
-from mentornet.students import STUDENTS, FastStudent, InceptionResNetV2, make_student
+from mentornet.randomness import generator, seeded
+from mentornet.students import (
+    STUDENTS,
+    FastStudent,
+    InceptionResNetV2,
+    WideResNet,
+    make_student,
+)
 from tests.methods.steps import AtWork
 
 SMALL = [name for name in STUDENTS if name not in ("resnet101", "inception-resnet-v2")]
@@ -54,13 +60,13 @@ def test_dropout_is_a_size_of_every_student(name: str) -> None:
 @pytest.mark.parametrize(("name", "table1"), [("inception", 1.7e6), ("resnet101", 84e6)])
 @pytest.mark.parametrize("classes", [10, 100])
 def test_parameter_counts_of_table_1(name: str, table1: float, classes: int) -> None:
-    """Within 2 % of what is printed; the inception's 1.65M is 1.7M to two digits (docstring)."""
+    """The millions that are printed; the inception's 1.65M is 1.7M to two digits (docstring)."""
     with torch.device("meta"):
         count = parameters(STUDENTS[name](channels=3, classes=classes))
     if name == "inception":
         assert round(count / 1e6, 1) == 1.7
     else:
-        assert abs(count / table1 - 1) < 0.02
+        assert int(count / 1e6) == round(table1 / 1e6)
 
 
 def test_resnet101_is_what_its_docstring_says() -> None:
@@ -70,6 +76,73 @@ def test_resnet101_is_what_its_docstring_says() -> None:
     threes = [layer for layer in convolutions if layer.kernel_size == (3, 3)]
     assert len(threes) == 1 + 3 * 9 * 2
     assert sorted({layer.out_channels for layer in threes}) == [16, 160, 320, 640]
+    assert convolutions == threes  # shortcuts have no parameters
+    norms = [layer for layer in student.modules() if isinstance(layer, nn.BatchNorm2d)]
+    assert {(layer.eps, round(layer.momentum or 0, 6)) for layer in norms} == {(1e-3, 0.1)}
+
+
+def test_the_wide_network_by_hand() -> None:
+    """Leaky ReLU 0.1, ε 1e-3, and shortcuts of means and zeros, from the released code's facts."""
+    with seeded(0):
+        student = WideResNet(3, 5, units=2, width=2).eval()
+        for layer in student.modules():
+            if isinstance(layer, nn.BatchNorm2d):
+                assert layer.running_mean is not None
+                assert layer.running_var is not None
+                for values in (layer.running_mean, layer.bias.data):
+                    values.normal_()
+                for values in (layer.running_var, layer.weight.data):
+                    values.uniform_(0.5, 2)
+    parts = student.state_dict()
+
+    def leaky(images: Tensor) -> Tensor:
+        return torch.where(images < 0, 0.1 * images, images)
+
+    def norm(images: Tensor, name: str) -> Tensor:
+        mean, variance, scale, shift = (
+            parts[f"{name}.{part}"][:, None, None]
+            for part in ("running_mean", "running_var", "weight", "bias")
+        )
+        return (images - mean) / (variance + 0.001).sqrt() * scale + shift
+
+    def conv(images: Tensor, name: str, stride: int = 1) -> Tensor:
+        return nn.functional.conv2d(images, parts[f"{name}.weight"], None, stride, 1)
+
+    images = torch.randn(2, 3, 8, 8, generator=generator(0))
+    x = conv(images, "stem")
+    for place, (stride, more) in enumerate([(1, 16), (1, 0), (2, 32), (1, 0), (2, 64), (1, 0)]):
+        name = f"units.{place}"
+        if place == 0:
+            kept = ready = norm(leaky(x), f"{name}.norm1")
+        else:
+            kept, ready = x, leaky(norm(x, f"{name}.norm1"))
+        if stride == 2:
+            corners = [kept[:, :, row::2, column::2] for row in (0, 1) for column in (0, 1)]
+            kept = torch.stack(corners).mean(0)
+        zeros = torch.zeros(2, more // 2, *kept.shape[2:])
+        kept = torch.cat([zeros, kept, zeros], 1)
+        x = leaky(norm(conv(ready, f"{name}.conv1", stride), f"{name}.norm2"))
+        x = kept + conv(x, f"{name}.conv2")
+    features = leaky(norm(x, "norm")).mean((2, 3))
+    expected = features @ parts["classify.weight"].T + parts["classify.bias"]
+    torch.testing.assert_close(student(images), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_the_wide_network_starts_like_the_released_one() -> None:
+    """√(2 / (9 · 640)) for the last convolutions, and at most √(3 / 640) for the linear layer."""
+    with seeded(0):
+        student = WideResNet(3, 10, units=1, width=10)
+    last = [layer for layer in student.modules() if isinstance(layer, nn.Conv2d)][-1]
+    assert last.weight.std().item() == pytest.approx((2 / (9 * 640)) ** 0.5, rel=0.01)
+    limit = (3 / 640) ** 0.5
+    assert 0.98 * limit < student.classify.weight.abs().max().item() <= limit
+    assert not student.classify.bias.any()
+
+
+def test_the_wide_network_reads_images_of_odd_size() -> None:
+    with seeded(0):
+        student = WideResNet(1, 4, units=1, width=1)
+    assert student(torch.randn(2, 1, 7, 9, generator=generator(0))).shape == (2, 4)
 
 
 def test_inception_resnet_is_that_of_slim() -> None:

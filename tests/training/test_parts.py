@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from mentornet.config import MachineConfig, OptimiserConfig
-from mentornet.data import load_digits
+from mentornet.config import (
+    MachineConfig,
+    MethodConfig,
+    OptimiserConfig,
+    StudentConfig,
+    TrainConfig,
+)
+from mentornet.data import Batch, load_digits
+from mentornet.randomness import seeded
 from mentornet.records import Records, read_records, write_records
-from mentornet.training import Trainer
+from mentornet.training import Trainer, preview
 from mentornet.training.assembly import make_fabric
 from mentornet.training.batches import BatchSettings, InMemoryBatches, steps_per_epoch
 from mentornet.training.schedules import learning_rate
+from mentornet.training.step import StepResult
 from mentornet.weighting.weight_decay import add_weight_decay
 from tests.training.runs import METHOD_SETTINGS, prepared
 
 
 def rates(total: int = 100, **settings: object) -> list[float]:
-    config = OptimiserConfig(learning_rate=0.1, **settings)  # type: ignore[arg-type]
+    chosen: Any = {"schedule": "cosine", "warm_up": 0.1, **settings}
+    config = OptimiserConfig(learning_rate=0.1, **chosen)
     return [learning_rate(config, step, total) for step in range(total)]
 
 
@@ -61,6 +72,59 @@ def test_weight_decay_follows_the_weights() -> None:
     assert unused.grad is None
     add_weight_decay([weight], 0.1, torch.zeros(3))
     assert weight.grad.tolist() == pytest.approx([0.05, -0.1])
+
+
+@pytest.mark.parametrize("method", ["full-model", "mentornet-pd"])
+@pytest.mark.parametrize("decayed", ["weights", "all"])
+def test_weight_decay_shrinks_what_the_setting_says(method: str, decayed: str) -> None:
+    """A first step differs by α θ₀ w from one without decay: for all w, or those of layers only."""
+    settings = {"momentum": 0.0, "nesterov": False, "warm_up": 0.0, "learning_rate": 0.1}
+    after, started = [], {}
+    for decay in (0.0, 0.5):
+        trainer = Trainer(prepared(method, decayed=decayed, weight_decay=decay, **settings))
+        with torch.no_grad():
+            for part in trainer.module.parameters():
+                part.add_(0.25)  # else biases would be 0, which do not shrink
+        started = {name: part.detach().clone() for name, part in trainer.module.named_parameters()}
+        with seeded(0):
+            batch = next(trainer.batches.epoch(0))
+            trainer.step(batch, 0)
+        after.append(dict(trainer.module.named_parameters()))
+    shares = {
+        name: ((after[0][name] - after[1][name]) / (0.1 * 0.5 * value)).mean().item()
+        for name, value in started.items()
+    }
+    kinds = {type(layer) for layer in trainer.module.modules()}
+    assert {torch.nn.Conv2d, torch.nn.BatchNorm2d, torch.nn.Linear} <= kinds
+    layers = {
+        f"{place}.weight"
+        for place, layer in trainer.module.named_modules()
+        if isinstance(layer, torch.nn.Conv2d | torch.nn.Linear)
+    }
+    mean_weight = trainer.records.weight[batch.index].mean().item()
+    assert (mean_weight == 1) == (method == "full-model")  # burn-in drops about half of PD's
+    for name, share in shares.items():
+        expected = mean_weight if decayed == "all" or name in layers else 0.0
+        assert share == pytest.approx(expected, abs=1e-4), name
+
+
+@pytest.mark.parametrize(
+    ("student", "decayed"),
+    [
+        ("inception", "weights"), ("resnet101", "weights"), ("inception-resnet-v2", "weights"),
+        ("small-cnn", "all"), ("fast", "all"), ("resnet", "all"), (None, "all"),
+    ],
+)  # fmt: skip
+def test_the_students_of_the_paper_decay_their_weights_alone(
+    student: str | None, decayed: str
+) -> None:
+    config = TrainConfig(
+        "digits", student=StudentConfig(student), method=MethodConfig("full-model")
+    )
+    assert preview(config).optimiser.decayed == decayed
+    for asked in ("weights", "all"):
+        other = replace(config, optimiser=replace(config.optimiser, decayed=asked))
+        assert preview(other).optimiser.decayed == asked
 
 
 def test_an_epoch_sees_every_sample_once_in_equal_batches() -> None:
@@ -176,6 +240,30 @@ def test_weight_decay_follows_the_weights_that_the_loss_was_taken_with(
     trainer.step(next(trainer.batches.epoch(0)), 0)
     assert followed[0] is done.decays
     assert not torch.equal(done.decays, done.trust)
+
+
+@pytest.mark.parametrize("method", ["full-model", "mentornet-pd"])
+def test_the_weighted_loss_is_that_of_the_mini_batches(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fig. 3 (b): Σ v ℓ of every batch, by hand, over an epoch; batches have the same size."""
+    trainer = Trainer(prepared(method))
+    found: list[float] = []
+    take = trainer.stepper.take
+
+    def taken(batch: Batch, rate: float) -> StepResult:
+        done = take(batch, rate)
+        weights = [1.0] * len(batch.index) if done.trust is None else done.trust.tolist()
+        losses = done.evidence.losses.tolist()
+        found.append(sum(v * loss for v, loss in zip(weights, losses, strict=True)) / len(losses))
+        return done
+
+    monkeypatch.setattr(trainer.stepper, "take", taken)
+    trainer.run_epoch(0)
+    row = trainer.close_epoch(1.0)
+    assert len(found) == 6
+    assert row["weighted_loss"] == pytest.approx(sum(found) / 6, rel=1e-3)
+    assert (row["weighted_loss"] == row["train_loss"]) == (method == "full-model")
 
 
 def test_the_precision_is_not_announced() -> None:

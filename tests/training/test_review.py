@@ -265,12 +265,25 @@ def test_a_run_is_resumed_from_another_folder(
     [
         ({"momentum": 0.0}, "nesterov is true and needs a momentum above 0"),
         ({"checkpoint_seconds": float("inf")}, "checkpoint_seconds must be ≥ 0, got inf"),
-        ({"clean_count": 30}, "mentornet-pd does not use verified samples"),
     ],
 )
 def test_settings_that_cannot_be(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(MentorNetError, match=message):
         prepared(**changes)
+
+
+def test_drawn_verdicts_put_labels_right_for_a_method_that_does_not_learn_from_them() -> None:
+    """As verdicts from a file do; they are those that DD would learn from."""
+    taught, plain = prepared("mentornet-pd", clean_count=60), prepared("mentornet-pd")
+    learned = prepared("mentornet-dd", clean_count=60).verdicts
+    assert learned is not None
+    assert taught.verdicts is None
+    assert taught.train.true_label is not None
+    wrong = learned.index[~learned.is_correct]
+    assert len(wrong) > 0
+    changed = (taught.train.given_label != plain.train.given_label).nonzero().flatten()
+    assert sorted(changed.tolist()) == sorted(wrong.tolist())
+    assert torch.equal(taught.train.given_label[wrong], taught.train.true_label[wrong])
 
 
 def test_two_dropouts_are_one_too_many() -> None:

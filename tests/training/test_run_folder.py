@@ -44,7 +44,9 @@ def test_what_is_in_it(tmp_path: Path) -> None:
     assert max(row["test_accuracy"] for row in rows) == summary["accuracy_best"]
     assert read_config(run.config).optimiser.epochs == 6
     learned = run.learned_mentors()
-    assert {folder for folder, _ in learned} == set(run.mentors.iterdir())
+    assert {*(folder for folder, _ in learned), run.mentors / "series.json"} == {
+        *run.mentors.iterdir()
+    }
     assert all(folder.name.endswith(f"-at-{progress:02d}") for folder, progress in learned)
     assert all(load_mentor(folder).config.history == 2 for folder, _ in learned)
     assert any((tmp_path / "tensorboard").iterdir())

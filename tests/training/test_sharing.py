@@ -210,20 +210,39 @@ def test_a_batch_too_small_for_the_processes(monkeypatch: pytest.MonkeyPatch) ->
     from tests.training.runs import prepared
 
     monkeypatch.setattr(Processes, "check_same", lambda *_: None)
-    with pytest.raises(MentorNetError, match="shared by 20 processes: it must be at least 40"):
-        run._check_parts(prepared("full-model"), Processes(0, 20))
+    message = r"shared by 33 processes: it must be at least 33, got batches of 32; or start at most"
+    with pytest.raises(MentorNetError, match=f"{message} 32 processes"):
+        run._check_parts(prepared("full-model"), Processes(0, 33))
     uneven = prepared("full-model", limit=33)  # two batches, of 17 and 16
-    with pytest.raises(MentorNetError, match="must be at least 18, got batches of 16"):
-        run._check_parts(uneven, Processes(0, 9))
+    with pytest.raises(MentorNetError, match="must be at least 17, got batches of 16"):
+        run._check_parts(uneven, Processes(0, 17))
+    parts = prepared("full-model", accumulate=2)
+    with pytest.raises(MentorNetError, match=r"must be at least 34, got batches of 32$"):
+        run._check_parts(parts, Processes(0, 17))
+    for allowed, world in ((prepared("full-model"), 32), (uneven, 16), (parts, 16)):
+        run._check_parts(allowed, Processes(0, world))  # one sample per process and part
 
 
-def halves_of_a_batch() -> None:
+def test_one_sample_per_process_needs_norms_that_are_shared() -> None:
+    """PyTorch's BatchNorm1d cannot normalise one sample, and its statistics are each process's."""
+    from mentornet.training.assembly import _check_norms
+
+    shared = synced(nn.Sequential(nn.BatchNorm2d(4), nn.GroupNorm(2, 4)))
+    _check_norms(shared, 32, 32)
+    own = nn.Sequential(shared, nn.BatchNorm1d(4))
+    with pytest.raises(MentorNetError, match=r"at least 64, got batches of 63: .* BatchNorm1d, "):
+        _check_norms(own, 63, 32)
+    _check_norms(own, 64, 32)
+
+
+def parts_of_a_batch(first: int, second: int, side: int) -> None:
     """Forward, backward and running averages of a norm that sees the whole batch, and of ours."""
     dist.init_process_group("gloo")
     draw = generator(0)
-    images = 3 + 2 * torch.randn(10, 4, 3, 3, generator=draw)
-    wanted = torch.randn(10, 4, 3, 3, generator=draw)
-    mine = slice(0, 6) if dist.get_rank() == 0 else slice(6, 10)
+    shape = first + second, 4, side, side
+    images, wanted = (torch.randn(shape, generator=draw) for _ in range(2))
+    images = 3 + 2 * images
+    mine = slice(0, first) if dist.get_rank() == 0 else slice(first, None)
     for affine in (True, False):
         norms = [nn.BatchNorm2d(4, affine=affine) for _ in range(2)]
         for norm in norms if affine else ():
@@ -247,9 +266,13 @@ def halves_of_a_batch() -> None:
     dist.barrier()
 
 
-def test_synced_norm_is_batch_norm(tmp_path: Path) -> None:
-    """Two processes with halves of a batch."""
-    check_ended(run_ranks(tmp_path, halves_of_a_batch))
+@pytest.mark.parametrize(("first", "second", "side"), [(6, 4, 3), (1, 1, 1)])
+def test_synced_norm_is_batch_norm(first: int, second: int, side: int, tmp_path: Path) -> None:
+    """Two processes with parts of a batch.
+
+    One value per process is enough, where PyTorch's own batch norm would refuse it.
+    """
+    check_ended(run_ranks(tmp_path, parts_of_a_batch, first, second, side))
 
 
 def test_a_norm_of_another_kind_is_left_alone() -> None:

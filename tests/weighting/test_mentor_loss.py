@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -185,6 +186,33 @@ def test_compiles_in_one_graph() -> None:
             torch.testing.assert_close(ours, theirs)
             torch.testing.assert_close(fused.weights, eager.weights)
         torch.testing.assert_close(dict(fused.state_dict()), dict(eager.state_dict()))
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # torch's own
+@pytest.mark.skipif(shutil.which("g++") is None, reason="inductor needs g++: apt install g++")
+def test_inductor_compiles_it_for_any_batch_size() -> None:
+    """Records, draws and levels in C++: same losses, gradients and state as without."""
+    torch.compiler.reset()
+    with torch.random.fork_rng():
+        student = nn.Linear(6, 4)
+    eager, fused = (MentorLoss(total_steps=20, burn_in=0.5, samples=64) for _ in range(2))
+
+    @torch.compile(fullgraph=True, dynamic=True)
+    def step(x: torch.Tensor, y: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+        return fused(student(x), y, index=i)
+
+    for k, size in enumerate((32, 48, 17, 32)):
+        x = torch.randn(size, 6, generator=generator(k))
+        y = torch.randint(4, (size,), generator=generator(k, 1))
+        i = torch.randperm(64, generator=generator(k, 2))[:size]
+        gradients = []
+        for loss in (step(x, y, i), eager(student(x), y, index=i)):
+            loss.backward()
+            assert student.weight.grad is not None
+            gradients.append((loss.detach(), student.weight.grad.clone()))
+            student.zero_grad()
+        torch.testing.assert_close(*gradients)
+    torch.testing.assert_close(dict(fused.state_dict()), dict(eager.state_dict()), equal_nan=True)
 
 
 def make(kind: str) -> MentorLoss:

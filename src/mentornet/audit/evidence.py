@@ -19,6 +19,8 @@ from mentornet.records import Records, columns_of, firmness, log_odds, mean_marg
 
 __all__ = ["RunEvidence", "evidence_of"]
 
+_CLASSES = 1 << 20  # class numbers are below this
+
 Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]
 
@@ -178,15 +180,25 @@ def _whole(columns: Mapping[str, Any], name: str, default: Integers | None = Non
         return default
     column = np.asarray(columns[name])
     if column.dtype.kind in "iu":
-        return column.astype(np.int64)
+        return _labels_fit(name, column.astype(np.int64))
     values = _numbers(column, f"{name} must be whole numbers", "; number your classes from 0")
     if np.isnan(values).any():
         row = int(np.isnan(values).argmax())
         raise MentorNetError(f"{name} is missing in row {row}; every sample needs one")
-    odd = values != np.floor(values)
+    odd = (values != np.floor(values)) | (np.abs(values) >= 2**53)
     if odd.any():
         raise MentorNetError(f"{name} must be whole numbers, got {values[odd][0]:g}")
-    return values.astype(np.int64)
+    return _labels_fit(name, values.astype(np.int64))
+
+
+def _labels_fit(name: str, values: Integers) -> Integers:
+    """Return the column; labels must be class numbers, for which tables of classes have room."""
+    least, most = int(values.min()), int(values.max())
+    if name.endswith("_label") and not -1 <= least <= most < _CLASSES:
+        raise MentorNetError(
+            f"{name} must be class numbers in 0–{_CLASSES - 1}, got {least} to {most}"
+        )
+    return values
 
 
 def _real(columns: Mapping[str, Any], name: str, count: int) -> Floats:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import shlex
 from dataclasses import dataclass, replace
@@ -17,6 +15,7 @@ from mentornet.audit.ranking import Ranking, rank
 from mentornet.audit.report import report
 from mentornet.audit.run_contents import curves_of, pictures_of, surfaces_of
 from mentornet.audit.tables import cleaning, cleaning_csv
+from mentornet.cells import csv_text
 from mentornet.config import FilesConfig, LabelsConfig, TrainConfig, read_config
 from mentornet.data.progress import Progress
 from mentornet.data.stream.shards import has_shards
@@ -212,9 +211,7 @@ def _manifest(prepared: Prepared, root: Path | None, verdicts: Verdicts) -> str:
     """Every image that is left, with its label, its part and, if it is known, its true label."""
     assert root is not None
     right = dict(zip(verdicts.index.tolist(), verdicts.true_label.tolist(), strict=True))
-    content = io.StringIO()
-    rows = csv.writer(content, lineterminator="\n")
-    rows.writerow(["path", "label", "split", "true_label"])
+    rows = [("path", "label", "split", "true_label")]
     parts = (("train", prepared.train), ("val", prepared.validation), ("test", prepared.test))
     for split, images in parts:
         if images is None:
@@ -227,5 +224,6 @@ def _manifest(prepared: Prepared, root: Path | None, verdicts: Verdicts) -> str:
             label = images.classes[number]
             truth = images.true_label
             known = "" if truth is None else images.classes[int(truth[index])]
-            rows.writerow([(root / path).absolute().as_posix(), label, split, known])
-    return content.getvalue()
+            place = (root / path).absolute().as_posix()
+            rows.append((place, label, split, known))
+    return csv_text(rows)

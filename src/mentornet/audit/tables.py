@@ -12,10 +12,10 @@ import torch
 from numpy.typing import NDArray
 
 from mentornet.audit.ranking import Ranking
+from mentornet.cells import csv_text
 from mentornet.errors import MentorNetError
 from mentornet.files import write_bytes, write_text
 from mentornet.verdicts import Verdicts, verdicts_csv
-from mentornet.verdicts.spreadsheet import guard
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,18 +96,16 @@ def cleaning_csv(ranking: Ranking, *, relabel: float | None = None) -> str:
 
 def write_tables(folder: Path, ranking: Ranking, *, relabel: float | None = None) -> list[Path]:
     """Write `issues.csv` and `.parquet`, `classes.csv`, `transitions.csv` and `decisions.csv`."""
-    import pandas as pd
-
-    issues = ranking.table
-    names = names_of(ranking)
-    safe = _guarded(pd.DataFrame({"true": list(names)}))["true"].tolist()
-    chances = pd.DataFrame(transitions(ranking), index=safe, columns=safe)
-    chances.index.name = "true"
+    issues, names = ranking.table, names_of(ranking)
+    chances = [
+        [name, *(f"{chance:.6f}" for chance in row)]
+        for name, row in zip(names, transitions(ranking).tolist(), strict=True)
+    ]
     written = []
     for name, text in (
-        ("issues.csv", _guarded(issues).to_csv(index=False)),
-        ("classes.csv", _guarded(class_table(ranking)).to_csv(index=False)),
-        ("transitions.csv", chances.to_csv(float_format="%.6f")),
+        ("issues.csv", _csv(issues)),
+        ("classes.csv", _csv(class_table(ranking))),
+        ("transitions.csv", csv_text([["true", *names], *chances])),
         ("decisions.csv", cleaning_csv(ranking, relabel=relabel)),
     ):
         write_text(folder / name, text)
@@ -118,14 +116,9 @@ def write_tables(folder: Path, ranking: Ranking, *, relabel: float | None = None
     return [*written, folder / "issues.parquet"]
 
 
-def _guarded(table: pd.DataFrame) -> pd.DataFrame:
-    """Text that a spreadsheet would run as a formula gets an apostrophe, as the page gives it."""
-    safe = table.copy()
-    for name in safe.columns:
-        values = safe[name].tolist()
-        if any(isinstance(value, str) for value in values):
-            safe[name] = [guard(value) if isinstance(value, str) else value for value in values]
-    return safe
+def _csv(table: pd.DataFrame) -> str:
+    columns = [table[name].tolist() for name in table.columns]
+    return csv_text([table.columns, *zip(*columns, strict=True)])
 
 
 def names_of(ranking: Ranking) -> Sequence[str]:

@@ -8,7 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from mentornet.mentors import load_mentor, read_card, shipped
+from mentornet.mentors import load_rule, read_card, shipped
 
 __all__ = ["Mentors"]
 
@@ -31,7 +31,7 @@ class Mentors:
         table.add_column("MSE", justify="right")
         table.add_column("approximates, or learned on")
         for name, folder in shipped().items():
-            mentor, card = load_mentor(name), read_card(folder)
+            mentor, card = load_rule(name), read_card(folder)
             row = (name, mentor.name, f"{mentor.config.history}", f"{card.mse:.1e}", card.about)
             table.add_row(*row)
         Console(highlight=False).print(table)

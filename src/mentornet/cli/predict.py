@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +10,7 @@ import torch
 import tyro
 from torch import Tensor, nn
 
+from mentornet.cells import csv_text
 from mentornet.cli.watch import RunWatch, console
 from mentornet.data import read_images
 from mentornet.data.files.image_folder import images_below
@@ -33,22 +32,20 @@ class Predict:
 
       mentornet predict runs/photos new/ --out predictions.csv
       mentornet predict runs/photos cat.jpg dog.jpg
+
+    Attributes:
+        run_folder: Folder of a training run.
+        images: Image files, or folders, which are searched for images at any depth.
+        out: CSV file to write; by default the table is printed.
+        best: Use the student of the best epoch, as the run has chosen it, in place of the last one.
+        skip_bad: Continue without images that cannot be decoded, and list them.
     """
 
     run_folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
-    """Folder of a training run."""
-
     images: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="IMAGES")]
-    """Image files, or folders, which are searched for images at any depth."""
-
     out: Path | None = None
-    """CSV file to write; by default the table is printed."""
-
     best: bool = False
-    """Use the student of the best epoch, as the run has chosen it, in place of the last one."""
-
     skip_bad: bool = False
-    """Continue without images that cannot be decoded, and list them."""
 
     def run(self) -> None:
         """Predict the classes, and write the table."""
@@ -111,11 +108,9 @@ def _found(named: tuple[Path, ...]) -> list[Path]:
 
 
 def _table(paths: list[Path], chances: list[list[float]], classes: list[str]) -> str:
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["path", "predicted_label", "probability", *(f"p_{name}" for name in classes)])
+    rows = [["path", "predicted_label", "probability", *(f"p_{name}" for name in classes)]]
     for path, chance in zip(paths, chances, strict=True):
         top = max(range(len(chance)), key=chance.__getitem__)
         numbers = (f"{value:.6f}" for value in chance)
-        rows.writerow([path.as_posix(), classes[top], f"{chance[top]:.6f}", *numbers])
-    return text.getvalue()
+        rows.append([path.as_posix(), classes[top], f"{chance[top]:.6f}", *numbers])
+    return csv_text(rows)

@@ -41,39 +41,34 @@ class Reproduce:
       mentornet reproduce table3 --seeds 3 --jobs 2
       mentornet reproduce table2 --scale paper --dry-run
       mentornet reproduce table2 --scale paper --engine ray --address auto
+
+    Attributes:
+        scale: paper: the settings of App. E, for GPUs; small: the same methods, for two CPU cores.
+        out: Folder for results and runs; by default runs/WHAT-SCALE.
+        seeds: Number of seeds of each cell; by default the table's own number.
+        only: Make only these cells: row=NAME or column=NAME, where * stands for anything.
+        list: Only list the cells, with the paper's numbers and how many of their runs are done.
+        dry_run: Only list what would run, and about how long it would take on this machine.
+        jobs: Number of runs at a time on this machine, each on one thread.
+        engine: What makes the runs: processes of this machine, or Ray on many machines.
+        address: Address of the Ray cluster, with --engine ray; by default one on this machine.
+        precision: Number format of training runs: 32, bf16, or auto for bf16 where a long run gains
+            by it. By default 32 at paper scale, else auto. Results of another format are never
+            mixed in.
     """
 
     what: Annotated[tyro.conf.Positional[str], tyro.conf.arg(help=_WHAT)]
 
     scale: Scale = "small"
-    """paper: the settings of App. E, for GPUs; small: the same methods, for two CPU cores."""
-
     out: Path | None = None
-    """Folder for results and runs; by default runs/WHAT-SCALE."""
-
     seeds: int | None = None
-    """Number of seeds of each cell; by default the table's own number."""
-
     only: tuple[str, ...] = ()
-    """Make only these cells: row=NAME or column=NAME, where * stands for anything."""
-
     list: bool = False
-    """Only list the cells, with the paper's numbers and how many of their runs are done."""
-
     dry_run: bool = False
-    """Only list what would run, and about how long it would take on this machine."""
-
     jobs: int = 2
-    """Number of runs at a time on this machine, each on one thread."""
-
     engine: Literal["local", "ray"] = "local"
-    """What makes the runs: processes of this machine, or Ray on many machines."""
-
     address: str | None = None
-    """Address of the Ray cluster, with --engine ray; by default one on this machine."""
-
-    precision: Precision = "auto"
-    """Number format of training runs: 32 or bf16; by default bf16 where a long run gains by it."""
+    precision: Precision | None = None
 
     def run(self) -> None:
         """Make what is missing, and show the table as it fills in."""
@@ -84,7 +79,7 @@ class Reproduce:
             raise MentorNetError("--address is for --engine ray")
         out = self.out or Path("runs") / f"{self.what}-{self.scale}"
         pick({**TABLES, **FIGURES}, self.what, "table or figure")
-        engine = Engine(self.engine, self.jobs, self.address, self.precision)
+        engine = Engine(self.engine, self.jobs, self.address)
         table = self._table()
         self._check(table)
         if table is not None and self.list:
@@ -101,8 +96,12 @@ class Reproduce:
     def _table(self) -> Table | None:
         """The cells to make; None for a figure that is drawn from formulas."""
         if self.what in FIGURES:
-            return figure_table(self.what, self.scale)
-        return select(find_table(self.what, self.scale), self.only)
+            table = figure_table(self.what, self.scale)
+        else:
+            table = select(find_table(self.what, self.scale), self.only)
+        if table is None or self.precision is None:
+            return table
+        return table.with_precision(self.precision)
 
     def _check(self, table: Table | None) -> None:
         """Raise if an option has no meaning for what is made."""
@@ -111,7 +110,7 @@ class Reproduce:
             unused += ["--seeds"] * (self.seeds is not None) + ["--only"] * bool(self.only)
         kinds = set() if table is None else {cell.run.kind for cell in table.cells}
         if "training" not in kinds:
-            unused += ["--precision"] * (self.precision != "auto")
+            unused += ["--precision"] * (self.precision is not None)
         if table is None:
             unused += ["--list"] * self.list + ["--dry-run"] * self.dry_run
             unused += ["--engine"] * (self.engine != "local")
@@ -122,7 +121,7 @@ class Reproduce:
         if self.what in FIGURES:
             from mentornet.cli.reproduce_figure import reproduce_figure  # needs matplotlib
 
-            return reproduce_figure(self.what, out, self.scale, engine)
+            return reproduce_figure(self.what, table, out, self.scale, engine)
         assert table is not None
         if self.what == "table6" and not self.only:
             from mentornet.cli.reproduce_figure import reproduce_table6

@@ -16,7 +16,6 @@ from rich.live import Live
 from rich.table import Table as Shown
 from rich.text import Text
 
-from mentornet.config import Precision
 from mentornet.errors import MentorNetError
 from mentornet.experiments.cells import Cell, Table
 from mentornet.experiments.comparison import (
@@ -37,16 +36,14 @@ __all__ = ["Engine", "list_cells", "reproduce_cells", "show_plan", "shown"]
 
 @dataclass(frozen=True)
 class Engine:
-    """What makes the jobs, and in which number format."""
+    """What makes the jobs."""
 
     name: Literal["local", "ray"] = "local"
     jobs: int = 2
     address: str | None = None
-    precision: Precision = "auto"
 
     def make(self, jobs: Sequence[Job], folder: Path) -> Iterator[Outcome]:
         """Make every job, and yield the outcomes as they come."""
-        jobs = [job.with_precision(self.precision) for job in jobs]
         if self.name == "ray":
             return run_on_ray(jobs, folder, address=self.address, processes=self.jobs)
         return run_locally(jobs, folder, processes=self.jobs)
@@ -212,8 +209,7 @@ def show_plan(table: Table, out: Path, seeds: int | None, engine: Engine) -> Non
             first = run.with_seed(0).digest
             tuning = None if first in tuned or results.tried(run) else run.tuning
             tuned.add(first)
-            timed = (run if tuning else run.untuned()).with_precision(engine.precision)
-            minutes = clock.minutes([timed])
+            minutes = clock.minutes([run if tuning else run.untuned()])
             total += minutes
             view.add_row(run.key, f"{len(tuning.candidates)}" if tuning else "", _duration(minutes))
     console.print(view)

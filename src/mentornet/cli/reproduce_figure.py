@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mentornet.cli.reproduce_cells import Engine, reproduce_cells
 from mentornet.errors import MentorNetError
-from mentornet.experiments.catalogue import figure_student, figure_table
+from mentornet.experiments.catalogue import figure_student
 from mentornet.experiments.cells import Scale, Table
 from mentornet.experiments.comparison import compare
 from mentornet.experiments.results import Results
@@ -22,9 +22,10 @@ __all__ = ["reproduce_figure", "reproduce_table6"]
 _UPDATES = (21, 75)  # percent of training at which the paper shows its mentors
 
 
-def reproduce_figure(name: str, out: Path, scale: Scale, engine: Engine) -> list[Path]:
-    """Make what is missing, draw the figure, and return what was written."""
-    table = figure_table(name, scale)
+def reproduce_figure(
+    name: str, table: Table | None, out: Path, scale: Scale, engine: Engine
+) -> list[Path]:
+    """Make what is missing of the table, draw the figure, and return what was written."""
     if table is None:
         from mentornet.figures.curriculum import draw_objective
 

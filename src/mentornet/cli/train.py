@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import tyro
 
+from mentornet.cli.settings_table import show_settings
 from mentornet.cli.train_options import Data, LabelsOptions, MethodOptions, StudentOptions
 from mentornet.cli.watch import RunWatch, console
 from mentornet.config import FilesConfig, MachineConfig, OptimiserConfig, TrainConfig, read_config
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
+from mentornet.methods.settings import overridden
+from mentornet.training import preview
+from mentornet.training.presets import PRESETS
 
 __all__ = ["Train", "one_spelling"]
 
+_PRESET = "Set everything that is not given as somebody's experiments have it: " + "; ".join(
+    f"{name}, those of {preset.source} on {', '.join(preset.data)}"
+    for name, preset in PRESETS.items()
+)
 _VERDICTS = {"--verdicts": True, "--decisions": True, "--clean": False}  # whether it takes several
 
 
@@ -30,24 +38,28 @@ class Train:
       mentornet train photos/ --verdicts checked.csv --epochs 30 --out runs/photos
       mentornet train cifar10 --method reed-soft --set beta=0.9 --out runs/reed
       mentornet train photos/ --batch-size 512 --accumulate 4 --out runs/large
+      mentornet train cifar10 --noise uniform:0.4 --method mentornet-pd --preset paper --dry-run
       mentornet train --out runs/digits --resume
       mentornet train --config runs/digits/config.toml --seed 1 --out runs/again
+
+    Attributes:
+        out: Folder of the run: its config, metrics, records, checkpoints, summary and curves.
+        dry_run: Only print the complete configuration, with the section of the paper behind each
+            value if there is a preset.
+        resume: Continue the run in --out from its last checkpoint.
+        config: TOML file with settings, such as a run's config.toml; options override what it says.
+        seed: Seed of all random draws: noise, order, augmentation, the student's first weights.
     """
 
     data: Data
 
-    out: Path
-    """Folder of the run: its config, metrics, records, checkpoints, summary and curves."""
+    out: Path | None = None
+    preset: Annotated[str | None, tyro.conf.arg(help=_PRESET)] = None
 
+    dry_run: bool = False
     resume: bool = False
-    """Continue the run in --out from its last checkpoint."""
-
     config: Path | None = None
-    """TOML file with settings, such as a run's config.toml; options override what it says."""
-
     seed: int = 0
-    """Seed of all random draws: noise, order, augmentation, the student's first weights."""
-
     labels: LabelsOptions = field(default_factory=LabelsOptions)
     method: MethodOptions = field(default_factory=MethodOptions)
     student: StudentOptions = field(default_factory=StudentOptions)
@@ -69,15 +81,35 @@ class Train:
         else:
             return None
         stored = read_config(path)
-        return cls(out=tyro.MISSING, **_groups(stored, cls))
+        return cls(**_groups(stored, cls))
 
     def settings(self) -> TrainConfig:
-        """These options as a config."""
-        return TrainConfig(**_groups(self, TrainConfig))
+        """These options as a config; settings of a method override those of a config file."""
+        config = TrainConfig(**_groups(self, TrainConfig))
+        file = self._file()
+        if file is None:
+            return config
+        stored, method = read_config(file).method, config.method
+        if method.method != stored.method:  # the file's settings are those of another method
+            words = () if method.set == stored.set else method.set
+        else:
+            words = overridden(stored.set, method.set)
+        return replace(config, method=replace(method, set=words))
+
+    def _file(self) -> Path | None:
+        """The config file that the options override."""
+        if self.config is not None:
+            return self.config
+        return self.out / "config.toml" if self.resume and self.out is not None else None
 
     def run(self) -> None:
         """Train, draw the curves, and print the summary."""
         config = self.settings()
+        if self.dry_run:
+            show_settings(preview(config), console())
+            return
+        if self.out is None:
+            raise MentorNetError("--out is missing: name the folder of the run, as in runs/first")
         from mentornet.figures.curves import draw_run  # slow to import
         from mentornet.figures.style import save
         from mentornet.training import RunFolder, train

@@ -26,7 +26,8 @@ __all__ = ["changed", "differences", "read_config", "to_toml", "write_config"]
 def to_toml(config: TrainConfig) -> str:
     """Return the config as TOML: plain keys, then a table per group, without keys that are None."""
     tables = asdict(config)
-    lines = [_line(key, value) for key, value in tables.items() if not isinstance(value, dict)]
+    plain = {key: value for key, value in tables.items() if not isinstance(value, dict)}
+    lines = [_line(key, value) for key, value in plain.items() if value is not None]
     for key, table in tables.items():
         if isinstance(table, dict):
             given = [_line(name, value) for name, value in table.items() if value is not None]
@@ -105,6 +106,9 @@ def _build(kind: Any, content: Mapping[str, Any], where: str) -> Any:
 
 
 def _value(hint: Any, value: Any, key: str) -> Any:
+    kinds = [kind for kind in get_args(hint) if kind is not NoneType]
+    if len(kinds) == 1 and NoneType in get_args(hint):  # None is written by leaving the key out
+        hint = kinds[0]
     origin, choices = get_origin(hint), get_args(hint)
     if origin is Literal:
         if value not in choices:
@@ -114,7 +118,7 @@ def _value(hint: Any, value: Any, key: str) -> Any:
         if not isinstance(value, list):
             raise MentorNetError(f"{key} must be a list, got {value!r}")
         return tuple(_value(choices[0], part, key) for part in value)
-    kinds = [choice for choice in choices or (hint,) if choice is not NoneType]
+    kinds = list(choices or (hint,))
     expected = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
     for kind in kinds:
         if kind is float and isinstance(value, int | float) and not isinstance(value, bool):

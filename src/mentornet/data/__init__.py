@@ -18,6 +18,7 @@ from mentornet.data.noise_setting import (
     LabelNoise,
     TransitionNoise,
     corrupt_samples,
+    corrupt_splits,
     parse_noise,
 )
 from mentornet.data.options import LoadOptions
@@ -50,6 +51,7 @@ __all__ = [
     "check_images",
     "corrupt",
     "corrupt_samples",
+    "corrupt_splits",
     "download",
     "fetch_cifar",
     "load_cifar10",

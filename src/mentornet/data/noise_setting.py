@@ -6,16 +6,18 @@ Noise that is drawn (`uniform:0.4`) is a `Noise` of `data.noise`. The other kind
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from mentornet.data.files.label_file import label_keys, read_labels
 from mentornet.data.files.transition_file import read_transition
 from mentornet.data.noise.kinds import Noise, noise_rate
 from mentornet.data.noise.transitions import corrupt
-from mentornet.data.samples import Samples
+from mentornet.data.samples import Samples, Splits
+from mentornet.data.sets.cifar_classes import coarse
 from mentornet.data.sets.places import data_folders
 from mentornet.errors import MentorNetError
 
@@ -25,6 +27,7 @@ __all__ = [
     "LabelNoise",
     "TransitionNoise",
     "corrupt_samples",
+    "corrupt_splits",
     "parse_noise",
 ]
 
@@ -49,13 +52,7 @@ class TransitionNoise:
 
     def given_label(self, samples: Samples, *, seed: int) -> Tensor:
         """The labels of the samples after the noise, `(N,)`."""
-        transition, classes = read_transition(self.path), len(samples.classes)
-        if transition.shape != (classes, classes):
-            rows, columns = transition.shape
-            raise MentorNetError(
-                f"{self.path} must be {classes} × {classes}, a row and a column for each class, "
-                f"got {rows} × {columns}"
-            )
+        transition = read_transition(self.path, len(samples.classes))
         try:
             return corrupt(samples.given_label, transition, seed=seed)
         except MentorNetError as error:
@@ -83,16 +80,15 @@ class LabelNoise:
     def given_label(self, samples: Samples, *, seed: int) -> Tensor:
         """The labels in the file, `(N,)`."""
         del seed  # nothing is drawn
-        labels, classes = read_labels(self.path, self.key), len(samples.classes)
-        if len(labels) != len(samples):
-            raise MentorNetError(
-                f"{self.path} holds {len(labels)} labels for {len(samples)} training samples"
-            )
+        classes = len(samples.classes)
+        labels = read_labels(self.path, self.key, count=len(samples))
         if len(labels) and not 0 <= int(labels.min()) <= int(labels.max()) < classes:
             raise MentorNetError(
                 f"{self.path}: labels must be in 0–{classes - 1}, "
                 f"got {int(labels.min())} to {int(labels.max())}"
             )
+        if _is_coarse(self.key):
+            return self._same_numbers(labels, samples)
         self._check_order(samples)
         return labels
 
@@ -100,16 +96,39 @@ class LabelNoise:
         """Raise if the clean labels, which the files of CIFAR-N hold too, do not fit."""
         if "clean_label" not in label_keys(self.path):
             return
-        clean, given = read_labels(self.path, "clean_label"), samples.given_label
-        if clean.shape == given.shape and noise_rate(clean, given) > 0.5:
-            raise MentorNetError(
-                f"{self.path} is for other samples, or lists them in another order: most of its "
-                "clean labels differ from those of the data"
-            )
+        clean = read_labels(self.path, "clean_label", count=len(samples))
+        if noise_rate(clean, samples.given_label) > 0.5:
+            raise MentorNetError(self._other_samples)
+
+    def _same_numbers(self, labels: Tensor, samples: Samples) -> Tensor:
+        """The labels with the numbers that the samples have for the superclasses.
+
+        The clean labels of the file show which of its numbers means which superclass.
+        """
+        clean = read_labels(self.path, "clean_coarse_label", count=len(samples))
+        pairs = torch.stack([clean, samples.given_label], 1).unique(dim=0)
+        theirs, ours = pairs.unbind(1)
+        if len(theirs.unique()) < len(pairs) or len(ours.unique()) < len(pairs):
+            raise MentorNetError(self._other_samples)
+        number = torch.arange(len(samples.classes))
+        number[theirs] = ours
+        return number[labels]
+
+    @property
+    def _other_samples(self) -> str:
+        return (
+            f"{self.path} is for other samples, or lists them in another order: most of its "
+            "clean labels differ from those of the data"
+        )
 
 
-HUMAN_FILES = {10: "CIFAR-10_human", 100: "CIFAR-100_human"}
+HUMAN_FILES = {10: "CIFAR-10_human", 100: "CIFAR-100_human", 20: "CIFAR-100_human"}
 """The files of CIFAR-N by number of classes: `.pt` and `.npy` as released, or `.npz`."""
+
+
+def _is_coarse(key: str | None) -> bool:
+    """Whether the labels are superclasses: `noisy_coarse_label` or `clean_coarse_label`."""
+    return key is not None and key.endswith("_coarse_label")
 
 
 @dataclass(frozen=True)
@@ -117,7 +136,9 @@ class HumanNoise:
     """The labels that people gave to CIFAR, from the file of CIFAR-N beside the data: `human:KEY`.
 
     Args:
-        key: such as `aggre_label`, `random_label1`, `worse_label` or `noisy_label`.
+        key: `aggre_label`, `random_label1` to `random_label3` or `worse_label` for CIFAR-10;
+            `noisy_label` or `noisy_coarse_label` for CIFAR-100, the latter with its superclasses
+            as classes (`corrupt_splits` makes them so); or the clean labels.
     """
 
     key: str
@@ -183,6 +204,16 @@ def corrupt_samples(samples: Samples, noise: AnyNoise, *, seed: int) -> Samples:
     If the true labels were unknown, the labels that the samples had become the true ones.
     """
     return samples.relabelled(noise.given_label(samples, seed=seed))
+
+
+def corrupt_splits(splits: Splits, noise: AnyNoise, *, seed: int) -> Splits:
+    """The same splits with corrupted training labels.
+
+    Labels of superclasses, as CIFAR-100N has them, make superclasses the classes of all parts.
+    """
+    if isinstance(noise, HumanNoise) and _is_coarse(noise.key):
+        splits = coarse(splits)
+    return replace(splits, train=corrupt_samples(splits.train, noise, seed=seed))
 
 
 def _check_suffix(path: Path, known: tuple[str, ...], what: str) -> None:

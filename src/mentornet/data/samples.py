@@ -153,3 +153,12 @@ class Splits:
     validation: Samples | None = None
     notes: tuple[str, ...] = ()
     further: Mapping[str, Samples] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        parts = {"test": self.test, "validation": self.validation, **self.further}
+        for name, part in parts.items():
+            if part is not None and part.shape != self.train.shape:
+                raise MentorNetError(
+                    f"the {name} samples have the shape {part.shape}, but those to train on "
+                    f"{self.train.shape}"
+                )

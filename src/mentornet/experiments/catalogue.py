@@ -39,8 +39,9 @@ _DRAWN = {
 
 
 def find_table(name: str, scale: Scale) -> Table:
-    """The table of that name, or an error that names the closest."""
-    return pick(TABLES, name, "table")(scale)
+    """The table of that name, at paper scale in float32, or an error that names the closest."""
+    table = pick(TABLES, name, "table")(scale)
+    return table.with_precision("32") if scale == "paper" else table
 
 
 def figure_student(scale: Scale) -> str:

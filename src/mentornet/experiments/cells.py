@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from mentornet.config import Precision
 from mentornet.errors import MentorNetError
 from mentornet.experiments.jobs import Job
 from mentornet.experiments.statistics import Estimate
@@ -66,15 +67,22 @@ class Table:
         return asked or cell.seeds or self.seeds
 
     def runs(self, asked: int | None = None) -> Iterator[Job]:
-        """Every job once, all first seeds before all second ones."""
+        """Every job once, those that it needs before it, all first seeds before all second ones."""
         seen = set()
         most = max((self.seeds_of(cell, asked) for cell in self.cells), default=0)
         for seed in range(most):
             for cell in self.cells:
-                run = cell.run.with_seed(cell.run.seed + seed)
-                if seed < self.seeds_of(cell, asked) and run.digest not in seen:
-                    seen.add(run.digest)
-                    yield run
+                if seed >= self.seeds_of(cell, asked):
+                    continue
+                for run in in_order(cell.run.with_seed(cell.run.seed + seed)):
+                    if run.digest not in seen:
+                        seen.add(run.digest)
+                        yield run
+
+    def with_precision(self, precision: Precision) -> Table:
+        """The same table, with all its jobs in that number format."""
+        cells = (replace(cell, run=cell.run.with_precision(precision)) for cell in self.cells)
+        return replace(self, cells=tuple(cells))
 
     @property
     def rows(self) -> list[str]:
@@ -85,6 +93,13 @@ class Table:
     def columns(self) -> list[str]:
         """The names in the order of the cells."""
         return list(dict.fromkeys(cell.column for cell in self.cells))
+
+
+def in_order(job: Job) -> Iterator[Job]:
+    """The jobs that a job needs, and then the job itself."""
+    for needed in job.needs:
+        yield from in_order(needed)
+    yield job
 
 
 def select(table: Table, only: Iterable[str]) -> Table:

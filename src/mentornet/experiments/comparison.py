@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mentornet.experiments.cells import Cell, Table
-from mentornet.experiments.results import Results
+from mentornet.experiments.results import Results, format_of
 from mentornet.experiments.statistics import Estimate, estimate
+from mentornet.files import as_json
 
 __all__ = [
     "Entries",
@@ -20,7 +21,6 @@ __all__ = [
     "gap_closed",
     "number",
     "paper_number",
-    "precision_of",
     "read_cell",
 ]
 
@@ -36,7 +36,10 @@ class Entry:
         best: the accuracies of the best epochs of training runs.
         minutes: how long each job took.
         wrong: the share of wrong labels in each run, where that is known.
-        full_precision: whether any of the jobs was made in float32, not in bf16.
+        full_precision: whether the jobs were made in float32, not in bf16.
+        says_settings: whether the results say with which settings of the method they were made.
+        others: the numbers, by seed, of results in another number format or with other settings;
+            they are never averaged with the values.
     """
 
     cell: Cell
@@ -46,6 +49,8 @@ class Entry:
     minutes: tuple[float, ...] = ()
     wrong: tuple[float, ...] = ()
     full_precision: bool = False
+    says_settings: bool = True
+    others: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def mean(self) -> float | None:
@@ -54,7 +59,8 @@ class Entry:
 
     def mean_over(self, seeds: Sequence[int]) -> float | None:
         """The mean over some of the seeds; None if there are none."""
-        values = [self.values[self.seeds.index(seed)] for seed in seeds]
+        found = {**self.others, **dict(zip(self.seeds, self.values, strict=True))}
+        values = [found[seed] for seed in seeds]
         return statistics.fmean(values) if values else None
 
 
@@ -71,29 +77,53 @@ def compare(table: Table, results: Results, seeds: int | None = None) -> Entries
     """
     found = {}
     for cell in table.cells:
-        looked = {
-            seed: results.find(cell.run.with_seed(cell.run.seed + seed))
+        jobs = [
+            cell.run.with_seed(cell.run.seed + seed)
             for seed in range(max(table.seeds_of(cell, seeds), 1))
-        }
-        made = [result for result in looked.values() if result is not None]
-        found[cell.row, cell.column] = Entry(
-            cell,
-            tuple(read_cell(cell, result) for result in made),
-            tuple(seed for seed, result in looked.items() if result is not None),
-            tuple(
-                result["run"]["accuracy_best"] for result in made if result["kind"] == "training"
-            ),
-            tuple(float(result["run"]["seconds"]) / 60 for result in made),
-            tuple(rate for result in made if (rate := result["run"].get("noise_rate_actual"))),
-            any(precision_of(result) == "float32" for result in made),
-        )
+        ]
+        groups: dict[str, dict[int, Mapping[str, Any]]] = {}
+        for seed, job in enumerate(jobs):
+            for result in results.of_any_format(job):
+                groups.setdefault(_made_with(result), {})[seed] = result
+        found[cell.row, cell.column] = _entry(cell, list(groups.values()))
     return found
 
 
-def precision_of(result: Mapping[str, Any]) -> str:
-    """The number format of a job, from its config."""
-    machine = result["config"].get("machine", {})
-    return "bf16" if machine.get("precision") == "bf16" else "float32"
+def _made_with(result: Mapping[str, Any]) -> str:
+    """What results must share to be averaged: number format and settings of the method."""
+    return as_json({"format": format_of(result), "settings": result.get("settings")})
+
+
+def _entry(cell: Cell, groups: Sequence[Mapping[int, Mapping[str, Any]]]) -> Entry:
+    """What is known of a cell, from the results that most seeds share, or else the first seed."""
+    if not groups:
+        return Entry(cell)
+    asked = cell.run.precision
+    kept = max(
+        groups,
+        key=lambda group: (_format(group) == asked, len(group), -min(group)),
+    )
+    made = list(kept.values())
+    return Entry(
+        cell,
+        tuple(read_cell(cell, result) for result in made),
+        tuple(kept),
+        tuple(result["run"]["accuracy_best"] for result in made if result["kind"] == "training"),
+        tuple(float(result["run"]["seconds"]) / 60 for result in made),
+        tuple(rate for result in made if (rate := result["run"].get("noise_rate_actual"))),
+        _format(kept) == "32",
+        made[0]["kind"] != "training" or made[0].get("settings") is not None,
+        {
+            seed: read_cell(cell, result)
+            for group in groups
+            if group is not kept
+            for seed, result in group.items()
+        },
+    )
+
+
+def _format(group: Mapping[int, Mapping[str, Any]]) -> str:
+    return format_of(next(iter(group.values())))
 
 
 def read_cell(cell: Cell, result: Mapping[str, Any]) -> float:
@@ -104,9 +134,16 @@ def read_cell(cell: Cell, result: Mapping[str, Any]) -> float:
 
 
 def common_seeds(*entries: Entry) -> tuple[int, ...]:
-    """The seeds that all entries have. A seed also draws the images and the wrong labels."""
+    """The seeds that all entries have. A seed also draws the images and the wrong labels.
+
+    If they share none of the seeds that are averaged, it is the first one that they all have in any
+    number format.
+    """
     shared = set.intersection(*(set(entry.seeds) for entry in entries))
-    return tuple(sorted(shared))
+    if shared:
+        return tuple(sorted(shared))
+    every = set.intersection(*({*entry.seeds, *entry.others} for entry in entries))
+    return tuple(sorted(every)[:1])
 
 
 def gap_closed(entries: Entries, row: str, column: str) -> float | None:

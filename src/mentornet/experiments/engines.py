@@ -19,6 +19,7 @@ import torch
 
 from mentornet.errors import MentorNetError
 from mentornet.experiments.jobs import Job
+from mentornet.experiments.order import Order
 from mentornet.experiments.work import make_job
 
 __all__ = ["Outcome", "run_locally", "run_on_ray"]
@@ -56,8 +57,8 @@ def run_locally(
 ) -> Iterator[Outcome]:
     """Make every job, `processes` at a time, and yield the outcomes as they come.
 
-    A process that dies takes only its own job with it. Where there are GPUs, the processes take
-    turns with them.
+    A process that dies takes only its own job with it, and the jobs that need it. Where there are
+    GPUs, the processes take turns with them.
 
     Args:
         jobs: what to make.
@@ -65,33 +66,26 @@ def run_locally(
         processes: how many jobs at a time.
         make: what makes a job; a function that can be imported.
     """
-    waiting, gpus = list(jobs), _gpus()
+    order, gpus = Order(jobs), _gpus()
     workers: dict[Connection, _Worker] = {}
+    free = list(range(processes))
     try:
-        free = list(range(processes))
-        while waiting or workers:
-            while waiting and free:
+        while order.left or workers:
+            while free and (job := order.take()) is not None:
                 pipe, worker = _start(free.pop(0), gpus, folder, make)
                 workers[pipe] = worker
-                _hand_out(pipe, worker, waiting)
+                _hand_out(pipe, worker, job)
             for ready in wait(list(workers)):
                 assert isinstance(ready, Connection)
                 worker = workers[ready]
-                assert worker.job is not None
-                job = worker.job
-                try:
-                    outcome = Outcome(job, *ready.recv())
-                except (EOFError, OSError):
-                    worker.process.join()
-                    outcome = Outcome(
-                        job, error=f"its process died ({_how(worker.process.exitcode)})"
-                    )
-                if outcome.error is not None or not waiting:  # the next job gets a new process
+                outcome = _outcome(ready, worker)
+                yield from _with_dependents(outcome, order)
+                following = None if outcome.error is not None else order.take()
+                if following is None:  # after a failure the next job gets a new process
                     _end(ready, workers.pop(ready))
                     free.append(worker.place)
                 else:
-                    _hand_out(ready, worker, waiting)
-                yield outcome
+                    _hand_out(ready, worker, following)
     finally:
         for worker in workers.values():
             worker.process.terminate()
@@ -111,10 +105,32 @@ def _start(place: int, gpus: list[str], folder: Path, make: Make) -> tuple[Conne
     return ours, _Worker(process, place)
 
 
-def _hand_out(pipe: Connection, worker: _Worker, waiting: list[Job]) -> None:
-    worker.job = waiting.pop(0)
+def _hand_out(pipe: Connection, worker: _Worker, job: Job) -> None:
+    worker.job = job
     with suppress(OSError):  # it has died, which is seen when its answer is read
-        pipe.send(worker.job)
+        pipe.send(job)
+
+
+def _outcome(pipe: Connection, worker: _Worker) -> Outcome:
+    """The answer of a process on the job that it made."""
+    assert worker.job is not None
+    try:
+        return Outcome(worker.job, *pipe.recv())
+    except (EOFError, OSError):
+        worker.process.join()
+        how = _how(worker.process.exitcode)
+        return Outcome(worker.job, error=f"its process died ({how})")
+
+
+def _with_dependents(outcome: Outcome, order: Order) -> Iterator[Outcome]:
+    """An outcome, and those of the jobs that cannot be made if it is a failure."""
+    yield outcome
+    if outcome.error is None:
+        order.made(outcome.run)
+        return
+    why = f"it needs {outcome.run.key}, which failed: {outcome.error.splitlines()[0]}"
+    for job in order.failed(outcome.run):
+        yield Outcome(job, error=why)
 
 
 def _end(pipe: Connection, worker: _Worker) -> None:
@@ -199,14 +215,18 @@ def run_on_ray(
     try:
         gpus = 1 if ray.cluster_resources().get("GPU", 0) >= 1 else 0
         task = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=5)(_attempt)
-        running = {task.remote(job, f"{folder.absolute()}", None): job for job in jobs}
-        while running:
+        order = Order(jobs)
+        running: dict[Any, Job] = {}
+        while order.left or running:
+            while (job := order.take()) is not None:
+                running[task.remote(job, f"{folder.absolute()}", None)] = job
             ready, _ = ray.wait(list(running), num_returns=1)
             job = running.pop(ready[0])
             try:
-                yield Outcome(job, *ray.get(ready[0]))
+                outcome = Outcome(job, *ray.get(ready[0]))
             except ray.exceptions.RayError as error:
-                yield Outcome(job, error=f"{type(error).__name__}: {error}".splitlines()[0])
+                outcome = Outcome(job, error=f"{type(error).__name__}: {error}".splitlines()[0])
+            yield from _with_dependents(outcome, order)
     finally:
         if ours:
             ray.shutdown()

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from mentornet.curricula import make_curriculum
 from mentornet.experiments.jobs import Job, Kind, Tuning
 from mentornet.files import as_json
-from mentornet.mentors import FitConfig, enumerate_features, fit_curriculum
+from mentornet.mentors import BatchLSTMMentor, FitConfig, enumerate_features, fit_curriculum
 from mentornet.mentors.architectures import make_mentor
 from mentornet.methods.settings import parse_numbers
 from mentornet.training.observer import Observer
@@ -49,10 +49,16 @@ class FitSettings:
     learning_rate: float = FitConfig().learning_rate
     seed: int = 0
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the mentor: T, and for the RNN the batch, which it reads as one sequence."""
+        sizes = {"history": self.history}
+        return sizes | {"run": self.batch_size} if self.arch == BatchLSTMMentor.name else sizes
+
     def full(self) -> dict[str, Any]:
         """All settings as plain data, those of the curriculum with their defaults."""
         made = make_curriculum(self.curriculum, **self.curriculum_settings)
-        return asdict(self) | {"curriculum_settings": dict(made.settings)}
+        return asdict(self) | self.sizes | {"curriculum_settings": dict(made.settings)}
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,7 @@ class Fit(Job):
         chosen: dict[str, Any] = {**parse_numbers(tuple(settings))}
         config = replace(self.config, **chosen)
         record = fit_curriculum(
-            make_mentor(config.arch, history=config.history, seed=config.seed),
+            make_mentor(config.arch, seed=config.seed, **config.sizes),
             make_curriculum(config.curriculum, **config.curriculum_settings),
             enumerate_features(config.samples, history=config.history),
             FitConfig(config.steps, config.batch_size, config.learning_rate, seed=config.seed),

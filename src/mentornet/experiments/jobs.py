@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -57,9 +57,27 @@ class Job(ABC):
     def untuned(self) -> Job:
         """The same job without its tuning."""
 
+    @property
+    def precision(self) -> Precision:
+        """The number format that is asked for; it is part of the key, unless it is auto."""
+        return "auto"
+
     def with_precision(self, precision: Precision) -> Job:  # noqa: ARG002  some have only one
-        """The same job in that number format; its key stays the same."""
+        """The same job in that number format."""
         return self
+
+    @property
+    def needs(self) -> tuple[Job, ...]:
+        """The jobs that must be made before this one."""
+        return ()
+
+    def taken(self, working: Callable[[Job], Path]) -> tuple[str, ...]:  # noqa: ARG002  mostly none
+        """The settings that this job has from those that it needs.
+
+        Args:
+            working: returns the folder in which a job was made.
+        """
+        return ()
 
     @property
     @abstractmethod

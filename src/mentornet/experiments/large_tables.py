@@ -2,8 +2,9 @@
 
 They need those datasets, in the folder that MENTORNET_DATA names or under `imagenet` and
 `webvision` there; and, to be done in a lifetime, GPUs. What the paper does not say is chosen here:
-the mentor is the one learned on CIFAR-10 at 40 % noise, as the labels of both were not verified,
-and WebVision is trained for as many steps as ImageNet, Mini for 30 epochs.
+the mentors are those that DD learns on CIFAR-10 at 40 % noise with the same student, as the labels
+of both were not verified, and WebVision is trained for as many steps as ImageNet, Mini for 30
+epochs.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from mentornet.config import (
 from mentornet.data import DATASETS
 from mentornet.experiments.cells import Cell, Reads, Scale, Table
 from mentornet.experiments.jobs import Tuning
+from mentornet.experiments.paper_runs import each, paper_run, run_for, small_config, transferred
 from mentornet.experiments.runs import Run
-from mentornet.methods.mentornet_dd import AS_IN_THE_PAPER
+from mentornet.training.paper import TRIED
+from mentornet.training.presets import with_preset
 
 __all__ = ["large_config", "table4", "table5"]
 
-_BATCH, _STEPS, _STEPS_NOREG, _EPOCHS = 32, 1_000_000, 500_000, 10
-_KEEP, _KEEP_FORGETTING = 0.8, 0.2
+_STEPS_NOREG = 500_000
 _SMALL_IMAGES = 10_000
 _OTHER_STUDENT = "The paper's numbers are those of inception-resnet-v2 on all images."
-_MENTOR = (*AS_IN_THE_PAPER, "mentor=dd-cifar10-40")
 VERIFIED = "webvision-verified.csv"
 """What MentorNet* learns from: in the working folder, 30,000 labels of 118 classes in the paper."""
 
@@ -44,50 +45,48 @@ def large_config(data: str, scale: Scale, *, noise: str | None = None) -> TrainC
             epochs: enough to see every row run, too little to learn 1,000 classes.
         noise: uniform, its fraction.
     """
-    small = scale == "small"
-    plain = OptimiserConfig(
-        batch_size=_BATCH, learning_rate=0.05, schedule="steps", warm_up=0.0, momentum=0.9,
-        nesterov=False, weight_decay=4e-5, augment=True,
-    )  # fmt: skip
-    if small:
-        optimiser = replace(plain, epochs=10, drops=(0.5,))
-    elif data == "webvision-mini":
-        optimiser = replace(plain, epochs=30, drops=(1 / 3, 2 / 3))
-    else:
-        drop = _EPOCHS * DATASETS[data].count / _BATCH / _STEPS
-        drops = tuple(round(drop * time, 6) for time in (1, 2) if drop * time < 1)
-        optimiser = replace(plain, steps=_STEPS, drops=drops)
+    labels = LabelsConfig(noise=None if noise is None else f"uniform:{noise}")
+    tested = None if data == "imagenet" else "imagenet"
+    if scale == "paper":
+        files = FilesConfig(imagenet=tested)
+        plain = MethodConfig("full-model")
+        return with_preset(TrainConfig(data, 0, files, labels, method=plain, preset="paper"))
     return TrainConfig(
         data,
-        files=FilesConfig(
-            image_size=96 if small else None,
-            imagenet=None if data == "imagenet" else "imagenet",
-            limit=_SMALL_IMAGES if small else None,
-        ),
-        labels=LabelsConfig(noise=None if noise is None else f"uniform:{noise}"),
-        student=(
-            StudentConfig("fast")
-            if small
-            else StudentConfig("inception-resnet-v2", dropout=round(1 - _KEEP, 6))
-        ),
+        files=FilesConfig(image_size=96, imagenet=tested, limit=_SMALL_IMAGES),
+        labels=labels,
+        student=StudentConfig("fast"),
         method=MethodConfig("full-model"),
-        optimiser=optimiser,
-    )
+        optimiser=OptimiserConfig(
+            epochs=10, batch_size=32, learning_rate=0.05, schedule="steps", warm_up=0.0,
+            drops=(0.5,), momentum=0.9, nesterov=False, weight_decay=4e-5, augment=True,
+        ),
+    )  # fmt: skip
+
+
+def _with_method(config: TrainConfig, method: str, *settings: str) -> TrainConfig:
+    """The same training under another method; at paper scale with its settings of the preset."""
+    return with_preset(replace(config, method=MethodConfig(method, settings)))
 
 
 def _forgetting(config: TrainConfig) -> TrainConfig:
-    """The student drops all but a fifth of its last features."""
-    return replace(
-        config,
-        student=replace(config.student, dropout=None),
-        method=MethodConfig("forgetting", (f"dropout={1 - _KEEP_FORGETTING:g}",)),
-    )
+    """The student drops all but a fifth of its last features, the best found on CIFAR-100."""
+    plain = replace(config, student=replace(config.student, dropout=None))
+    return _with_method(plain, "forgetting", "dropout=0.8")
 
 
-def _mentornet(config: TrainConfig) -> TrainConfig:
-    return replace(config, method=MethodConfig("mentornet-dd", _MENTOR))
+def _mentornet(config: TrainConfig) -> Run:
+    """DD with the mentors that it learns on CIFAR-10 with the same student."""
+    student = config.student.student or ""
+    if config.preset is not None:
+        learned = paper_run("mentornet-dd", "cifar10", student, _NOISE)
+    else:
+        small = replace(small_config("cifar10", _NOISE), student=config.student)
+        learned = run_for("mentornet-dd", small)
+    return transferred(_with_method(config, "mentornet-dd"), learned)
 
 
+_NOISE = "0.4"
 _TABLE4 = {
     "noreg": (0.538, 0.770),
     "noreg + weight decay": (0.560, 0.809),
@@ -104,33 +103,34 @@ def table4(scale: Scale) -> Table:
     """ImageNet at 40 % noise: what each kind of regularisation adds, and a mentor."""
     full = large_config("imagenet", scale, noise="0.4")
     small = scale == "small"
-    drop = round(_EPOCHS * DATASETS["imagenet"].count / _BATCH / _STEPS_NOREG, 6)
     shorter = full.optimiser
     if not small:
-        shorter = replace(shorter, steps=_STEPS_NOREG, drops=(drop,))
+        drop = 10 * DATASETS["imagenet"].count / 32 / _STEPS_NOREG
+        shorter = replace(shorter, steps=_STEPS_NOREG, drops=(round(drop, 6),))
     noreg = replace(
         full,
         student=replace(full.student, dropout=None if small else 0.0),
         optimiser=replace(shorter, weight_decay=0.0, augment=False),
     )
     decayed = replace(noreg.optimiser, weight_decay=full.optimiser.weight_decay)
-    configs = {
-        "noreg": noreg,
-        "noreg + weight decay": replace(noreg, optimiser=decayed),
-        "noreg + dropout": replace(noreg, student=replace(full.student, dropout=1 - _KEEP)),
-        "noreg + augmentation": replace(noreg, optimiser=replace(noreg.optimiser, augment=True)),
+    augmented = replace(noreg.optimiser, augment=True)
+    runs = {
+        "noreg": Run(noreg),
+        "noreg + weight decay": Run(replace(noreg, optimiser=decayed)),
+        "noreg + dropout": Run(replace(noreg, student=replace(full.student, dropout=0.2))),
+        "noreg + augmentation": Run(replace(noreg, optimiser=augmented)),
         "noreg + mentornet": _mentornet(noreg),
-        "full-model": full,
-        "forgetting": _forgetting(full),
+        "full-model": Run(full),
+        "forgetting": Run(_forgetting(full)),
         "mentornet": _mentornet(full),
     }
     cells = []
     columns: tuple[tuple[str, Reads], ...] = (
         ("top-1", "accuracy_last"), ("top-5", "accuracy_top5_last"),
     )  # fmt: skip
-    for row, config in configs.items():
+    for row, run in runs.items():
         for (column, reads), value in zip(columns, _TABLE4[row], strict=True):
-            cells.append(Cell(row, column, Run(config), reads, value))
+            cells.append(Cell(row, column, run, reads, value))
     return Table(
         "table4", "ImageNet, 40 % uniform noise (Table 4)", tuple(cells),
         note=_OTHER_STUDENT if small else "",
@@ -176,18 +176,12 @@ def _webvision(method: str, config: TrainConfig) -> Run:
     if method == "forgetting":
         return Run(_forgetting(config))
     if method == "mentornet":
-        return Run(_mentornet(config))
+        return _mentornet(config)
     if method == "mentornet*":
         labels = replace(config.labels, verdicts=(VERIFIED,))
-        return Run(
-            replace(config, labels=labels, method=MethodConfig("mentornet-dd", AS_IN_THE_PAPER))
-        )
-    candidates = {
-        "reed-soft": ("beta", 0.7, 0.8, 0.9, 0.95), "self-paced": ("percentile", 0.5, 0.6, 0.75),
-    }  # fmt: skip
-    if method not in candidates:
+        return Run(_with_method(replace(config, labels=labels), "mentornet-dd"))
+    tried = TRIED.get(method)
+    if tried is None:
         return Run(config)
-    key, *values = candidates[method]
-    tuning = Tuning(tuple((f"{key}={value:g}",) for value in values))
-    settings = ("burn_in=0",) if method == "self-paced" else ()  # the paper says of none
-    return Run(replace(config, method=MethodConfig(method, settings)), tuning)
+    tuning = Tuning(each(tried.setting, *tried.values))
+    return Run(_with_method(config, method), tuning)

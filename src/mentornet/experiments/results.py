@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from mentornet.config import Precision
 from mentornet.errors import MentorNetError
 from mentornet.experiments.jobs import Job
 from mentornet.files import read_json, write_json
 
-__all__ = ["FAILURE", "FORMAT", "Results"]
+__all__ = ["FAILURE", "FORMAT", "Results", "format_of"]
 
 FAILURE = "failed.txt"
 """The file in the folder of a job that failed; it says why."""
@@ -53,9 +54,22 @@ class Results:
         return self.working(job) / FAILURE
 
     def find(self, job: Job) -> dict[str, Any] | None:
-        """The result of exactly that job, if there is one."""
-        path = self.path(job)
-        return self._read(path) if path.exists() else None
+        """The result of exactly that job, if there is one.
+
+        A job that asks for a number format also finds a result that was made in it without asking.
+        """
+        for same in (job, job.with_precision("auto")):
+            path = self.path(same)
+            found = self._read(path) if path.exists() else None
+            if found is not None and job.precision in ("auto", format_of(found)):
+                return found
+        return None
+
+    def of_any_format(self, job: Job) -> list[dict[str, Any]]:
+        """The results of that job in any number format."""
+        formats = get_args(Precision)
+        paths = {self.path(job.with_precision(precision)): None for precision in formats}
+        return [self._read(path) for path in paths if path.exists()]
 
     def tried(self, job: Job) -> list[dict[str, Any]] | None:
         """What was tried for the first seed of that job, if its result is there."""
@@ -103,6 +117,12 @@ class Results:
                 "it away, and the run is made again"
             )
         return found
+
+
+def format_of(result: Mapping[str, Any]) -> Precision:
+    """The number format that a job was made in, from its config."""
+    machine = result["config"].get("machine", {})
+    return "bf16" if machine.get("precision") == "bf16" else "32"
 
 
 def _missing(found: Mapping[str, Any]) -> str | None:

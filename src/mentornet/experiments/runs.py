@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -17,10 +17,11 @@ from mentornet.config import (
     changed,
     read_config,
 )
+from mentornet.errors import MentorNetError
 from mentornet.experiments.jobs import Job, Kind, Tuning
 from mentornet.mentors.store import WEIGHTS, shipped
 from mentornet.methods import make_method
-from mentornet.methods.settings import parse_settings
+from mentornet.methods.settings import overridden, parse_settings
 from mentornet.training import RunFolder, train
 from mentornet.training.observer import Observer
 
@@ -32,9 +33,11 @@ HELD_OUT = 0.1
 _ONLY_AT_THE_END = 1_000_000  # epochs between two evaluations of a candidate
 _LATER = {
     "sharpness": 0.0, "decided_by": 1.0, "mentor_classes": 0, "teaches_verified": False,
-    "burn_in": 0.0,
+    "burn_in": 0.0, "fallback": True, "held_out": 0.2, "threshold": "follows",
 }  # fmt: skip
 """Settings of methods that stored results do not know, at the value that changes nothing."""
+_UPDATES = tuple(percent / 100 for percent in range(12, 97, 5))
+"""What stored results of transferred mentors counted as their updates."""
 
 _KEPT = (
     "data", "method", "student", "parameters", "seed", "epochs", "steps", "accuracy_last",
@@ -44,7 +47,7 @@ _KEPT = (
 )  # fmt: skip
 _CURVE = (
     "epoch", "step", "test_accuracy", "train_accuracy", "train_loss", "mean_weight",
-    "weight_auroc", "validation_accuracy",
+    "weight_auroc", "validation_accuracy", "weighted_loss",
 )  # fmt: skip
 
 
@@ -92,29 +95,53 @@ class Run(Job):
         config: what is trained, and how.
         tuning: what is tried first.
         recipe: what prepares the config, after tuning.
+        mentors_of: the run whose mentors this one takes (DD by transfer, App. E).
     """
 
     config: TrainConfig
     tuning: Tuning | None = None
     recipe: Recipe | None = None
+    mentors_of: Run | None = None
 
     kind: ClassVar[Kind] = "training"
 
     def with_seed(self, seed: int) -> Run:
-        return replace(self, config=replace(self.config, seed=seed))
+        mentors_of = None if self.mentors_of is None else self.mentors_of.with_seed(seed)
+        return replace(self, config=replace(self.config, seed=seed), mentors_of=mentors_of)
 
     def untuned(self) -> Run:
         return replace(self, tuning=None)
 
+    @property
+    def precision(self) -> Precision:
+        return self.config.machine.precision
+
     def with_precision(self, precision: Precision) -> Run:
         machine = replace(self.config.machine, precision=precision)
-        return replace(self, config=replace(self.config, machine=machine))
+        mentors_of = None if self.mentors_of is None else self.mentors_of.with_precision(precision)
+        return replace(self, config=replace(self.config, machine=machine), mentors_of=mentors_of)
+
+    @property
+    def needs(self) -> tuple[Run, ...]:
+        return () if self.mentors_of is None else (self.mentors_of,)
+
+    def taken(self, working: Callable[[Job], Path]) -> tuple[str, ...]:
+        if self.mentors_of is None:
+            return ()
+        folder = RunFolder(working(self.mentors_of) / "run")
+        if not folder.learned_mentors():
+            raise MentorNetError(
+                f"{folder.path} has no mentors that {self.key} could take; if the result "
+                f"{self.mentors_of.key}.json is there, move it away, and that run is made again"
+            )
+        return (f"mentor={folder.path.absolute()}",)
 
     @property
     def digest(self) -> str:
-        """Changes with the config, every setting of the method, and the weights of a named mentor.
+        """Changes with the config, every setting of the method, and the mentors that it takes.
 
-        The machine is not part of it, nor is the code: results name the commit that made them.
+        Of the machine only a precision that is asked for is part of it. The code is not: results
+        name the commit that made them.
         Settings of the method count by their values, whether they were given or are defaults.
         Config settings at their default are left out, and so are method settings in `_LATER` that
         are off, so that a new setting changes no digest. Tests hold these defaults, and the weights
@@ -124,11 +151,17 @@ class Run(Job):
         for name, off in _LATER.items():
             if settings.get(name) == off:
                 del settings[name]
+        if settings.get("updates") == ():  # of a transferred mentor, which counted them once
+            settings["updates"] = _UPDATES
         plain = replace(self.config, machine=MachineConfig(), method=method)
         about = f"{plain.data} {changed(plain)} {sorted(settings.items())} {self.tuning!r}"
         mentor = shipped().get(f"{settings.get('mentor')}")
         if mentor is not None and parse_settings(self.config.method.set).get("mentor"):
             about += hashlib.sha256((mentor / WEIGHTS).read_bytes()).hexdigest()
+        if self.mentors_of is not None:
+            about += f" {self.mentors_of.digest}"
+        if self.precision != "auto":
+            about += f" {self.precision}"
         return hashlib.sha256(about.encode()).hexdigest()[:10]
 
     @property
@@ -169,14 +202,22 @@ class Run(Job):
             config, before = self.recipe.prepare(config, folder.with_name("recipe"), observer)
         summary = _train(config, folder, observer)
         made = RunFolder(folder)
-        rows = made.read_metrics()
+        rows, stored = made.read_metrics(), read_config(made.config)
         summary = {**summary, "seconds": summary["seconds"] + before}
         return {
             "run": {name: summary[name] for name in _KEPT if name in summary},
             "train_accuracy": rows[-1]["train_accuracy"],
             "curve": {name: [row.get(name) for row in rows] for name in _CURVE if name in rows[-1]},
-            "config": asdict(read_config(made.config)),
+            "config": asdict(stored),
+            **self._made_with(stored),
         }
+
+    def _made_with(self, stored: TrainConfig) -> dict[str, Any]:
+        """The settings of the method in use; of a transfer, the run that learned the mentors."""
+        settings = parse_settings(stored.method.set)
+        if self.mentors_of is None:
+            return {"settings": settings}
+        return {"settings": {**settings, "mentor": ""}, "mentors_of": self.mentors_of.key}
 
 
 def trial_config(run: Run, settings: Sequence[str]) -> TrainConfig:
@@ -204,7 +245,7 @@ def with_settings(config: TrainConfig, words: Iterable[str]) -> TrainConfig:
     changes: dict[str, Any] = {**parse_settings(about)}
     return replace(
         config,
-        method=replace(config.method, set=config.method.set + rest),
+        method=replace(config.method, set=overridden(config.method.set, rest)),
         optimiser=replace(config.optimiser, **changes),
     )
 

@@ -59,7 +59,7 @@ repeats ± 90 % confidence, ours first and the paper's below. The best of a row 
   Python {facts["python"]}, {facts["processor"]}, {facts["cores"]} cores.
 - Not in the paper, and chosen by us: the earlier losses of a sample (see
   `mentornet.mentors.grid`), the curricula's settings, and the sizes of the four networks that
-  MentorNet is compared with (the RNN reads the batch in runs of 32).
+  MentorNet is compared with (the RNN reads each batch of 256 samples as one sequence).
 """
 
 

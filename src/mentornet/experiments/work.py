@@ -55,10 +55,10 @@ def make_job(job: Job, folder: str | Path, *, parent: int | None = None) -> dict
         if found is not None:
             return found
         under = _conditions(results.working(job))
-        tried, settings = None, ()
+        tried, settings = None, job.taken(results.working)
         if job.tuning is not None:
             tried = _tried(job, results, observer)
-            settings = max(tried, key=job.score)["set"]  # the first of equals
+            settings += tuple(max(tried, key=job.score)["set"])  # the first of equals
         result = job.make(settings, results.working(job) / "run", observer)
         result |= {"tried": tried, "conditions": under[0]}
         if under[1:]:
@@ -85,7 +85,8 @@ def _tried(job: Job, results: Results, observer: Observer) -> list[dict[str, Any
         tried = []
         for settings in job.tuning.candidates:
             out = folder / "-".join(word.replace("=", "-") for word in settings)
-            tried.append({"set": list(settings), **first.attempt(settings, out, observer)})
+            words = (*first.taken(results.working), *settings)
+            tried.append({"set": list(settings), **first.attempt(words, out, observer)})
         write_json(path, {"tried": tried})
         return tried
 

@@ -81,7 +81,10 @@ def draw_curriculum(
 def draw_objective(
     mentor: Weigh, name: str, *, loss_level: float = 2.0, progress: int = 75
 ) -> Figure:
-    """Sample loss against objective: classical robust losses and what a mentor implies (Fig. 2).
+    """Draw the objective over the sample loss: classical robust losses and a mentor (Fig. 2).
+
+    G of a learned mentor is not known. So the paper draws the weighted loss |g_m ℓ| of the mentor,
+    and ρ(ℓ) = ∫ v of the others.
 
     Args:
         mentor: a learned one.
@@ -100,7 +103,7 @@ def draw_objective(
                 ("self-paced (λ = 2)", SelfPaced(2.0, relative=False).implied_loss(features)),
                 ("Huber (λ = 1)", Huber().implied_loss(features)),
                 ("log-sum (λ = ε = 1)", LogSum().implied_loss(features)),
-                (f"learned: {name}", implied_loss(mentor, features)),
+                (f"learned: {name}, |g ℓ|", (mentor(features) * _LOSS).abs()),
             )
         ):
             axes.plot(
@@ -108,7 +111,7 @@ def draw_objective(
                 linestyle=LINES[(3, 4, 2, 1, 0)[place]], linewidth=2.6 if place == 4 else 1.6,
             )  # fmt: skip
         axes.set(xlabel="sample loss ℓ", xlim=(0, 6), ylim=(0, 6))
-        axes.set_ylabel(r"objective $\rho(\ell) = \int_0^\ell v\,dx$")
+        axes.set_ylabel(r"objective: $\rho(\ell) = \int_0^\ell v\,dx$, or $|g\,\ell|$")
         axes.set_title(rf"Sample loss and objective, $\ell_{{pt}}$ = {loss_level:g}")
         axes.legend(loc="upper left")
     return drawn

@@ -22,6 +22,7 @@ from mentornet.mentors.mentor import Mentor, MentorConfig
 from mentornet.mentors.mlp import MLPConfig, MLPMentor
 from mentornet.mentors.objectives import binary, explicit, implicit
 from mentornet.mentors.sampling import sample_weights
+from mentornet.mentors.series import MentorSeries, load_rule
 from mentornet.mentors.store import load_mentor, save_mentor, shipped
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "MLPMentor",
     "Mentor",
     "MentorConfig",
+    "MentorSeries",
     "binary",
     "dense_features",
     "enumerate_features",
@@ -53,6 +55,7 @@ __all__ = [
     "fit_labels",
     "implicit",
     "load_mentor",
+    "load_rule",
     "make_mentor",
     "read_card",
     "sample_weights",

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from mentornet.features import MentorFeatures
+from mentornet.mentors.fitting import FitConfig
 from mentornet.mentors.lstm import LSTMEncoder
 from mentornet.mentors.mentor import Mentor, MentorConfig
 
@@ -21,11 +22,13 @@ class BatchLSTMConfig(MentorConfig):
 
     Args:
         units: number of hidden units of the LSTM.
-        run: number of samples in one sequence; a larger batch is split into parallel sequences.
+        run: the largest number of samples in one sequence. A batch of at most this size is read as
+            one sequence; a larger one is split into sequences that are read in parallel. By default
+            it is the batch size of a fit, so that a mentor is evaluated as it has learned.
     """
 
     units: int = 10
-    run: int = 32
+    run: int = FitConfig.batch_size
 
 
 class BatchLSTMMentor(Mentor):

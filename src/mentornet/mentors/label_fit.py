@@ -44,7 +44,8 @@ def fit_labels(
         config: see `FitConfig`.
         sample: the number of the sample that each row belongs to, `(B,)`; a sample is held out with
             all its rows. None if each row is a sample.
-        held_out: share of the samples that the error is computed on, in (0, 1).
+        held_out: share of the samples that the error is computed on, in [0, 1). With 0, it is
+            computed on the samples that decide when to stop.
         seed: seed of the random split.
         shown: a function that is applied to the rows to learn from, such as augmentation.
         on_progress: see `Progress`.
@@ -67,7 +68,8 @@ def fit_labels(
         mentor, learned, binary, error=binary, evaluated_on=stops, config=config,
         on_progress=on_progress,
     )  # fmt: skip
-    record.held_out, record.error = held, error_of(mentor, held, binary)
+    if held.target.numel():
+        record.held_out, record.error = held, error_of(mentor, held, binary)
     return record
 
 
@@ -79,7 +81,7 @@ def _split(
     samples = int(of_row.max()) + 1
     held = max(_FEWEST, round(samples * held_out)) if held_out > 0 else 0
     stop = max(_FEWEST, round((samples - held) * _STOP))
-    if not 0 < held < samples - stop:
+    if not 0 <= held < samples - stop or not 0 <= held_out < 1:
         raise MentorNetError(
             f"held_out must leave samples on both sides, got {held_out:g} of {samples} samples"
         )

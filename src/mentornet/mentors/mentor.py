@@ -137,6 +137,16 @@ class Mentor(nn.Module, ABC):
             )
         return features.validated(self.config.num_classes if self.config.use_label else None)
 
+    def share_label(self, classes: Tensor, source: int) -> None:
+        """Read the labels of these classes as `source` from now on.
+
+        Args:
+            classes: the classes, which the mentor has learned nothing of.
+            source: a class whose label the mentor was shown in their place.
+
+        An architecture that reads labels as numbers, without a table, stays as it is.
+        """
+
     def save_pretrained(self, folder: str | Path) -> None:
         """Write `config.json` and `model.safetensors` into `folder`."""
         from mentornet.mentors.store import save_mentor  # the store knows all architectures

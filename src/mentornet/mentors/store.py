@@ -18,21 +18,28 @@ from mentornet.mentors.mentor import Mentor
 from mentornet.names import check_keys, did_you_mean, pick
 from mentornet.version import __version__
 
-__all__ = ["CONFIG", "FORMAT", "PRETRAINED", "WEIGHTS", "load_mentor", "save_mentor", "shipped"]
+__all__ = [
+    "CONFIG", "FORMAT", "INDEX", "PRETRAINED", "WEIGHTS", "load_mentor", "mentor_folder",
+    "save_mentor", "shipped",
+]  # fmt: skip
 
 CONFIG = "config.json"
+INDEX = "series.json"
+"""The file that makes a folder a series of mentors; see `MentorSeries`."""
 WEIGHTS = "model.safetensors"
 FORMAT = 1
 """The version of the folder's format; it rises when older versions cannot read new folders."""
 
+_OF_A_RUN = "mentors"  # where a run keeps those that it learned
 _ABOUT = ("format", "mentornet_version", "architecture")  # keys that are not sizes
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 
 
 def shipped() -> dict[str, Path]:
-    """Return the folders of the mentors that ship with the package, by name."""
-    return {path.parent.name: path.parent for path in sorted(PRETRAINED.glob(f"*/{CONFIG}"))}
+    """Return the folders of the mentors and series that ship with the package, by name."""
+    found = [*PRETRAINED.glob(f"*/{CONFIG}"), *PRETRAINED.glob(f"*/{INDEX}")]
+    return {path.parent.name: path.parent for path in sorted(found)}
 
 
 def save_mentor(mentor: Mentor, folder: Path) -> None:
@@ -51,7 +58,12 @@ def save_mentor(mentor: Mentor, folder: Path) -> None:
 
 def load_mentor(name_or_path: str | Path) -> Mentor:
     """Load the shipped mentor of that name, or the one in that folder, on the CPU in eval mode."""
-    folder = _find(name_or_path)
+    folder = mentor_folder(name_or_path)
+    if (folder / INDEX).exists():
+        raise MentorNetError(
+            f"{folder} holds a series of mentors, not one; name one of its folders, or load it "
+            "with MentorSeries.from_pretrained"
+        )
     config = read_json(folder / CONFIG)
     _check_format(config, folder)
     mentor = _from_config(config, folder)
@@ -82,9 +94,12 @@ def _describe(mentor: Mentor) -> dict[str, Any]:
     }
 
 
-def _find(name_or_path: str | Path) -> Path:
+def mentor_folder(name_or_path: str | Path) -> Path:
+    """Return the folder of a shipped mentor or series, or that path; of a run, its mentors."""
     folder = Path(name_or_path)
     known = shipped()
+    if (folder / _OF_A_RUN / INDEX).exists():
+        return folder / _OF_A_RUN
     if (folder / CONFIG).exists() or (folder.is_dir() and str(name_or_path) not in known):
         return folder
     if str(name_or_path) in known:

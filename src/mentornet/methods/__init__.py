@@ -23,6 +23,7 @@ from mentornet.methods.oracle import Oracle
 from mentornet.methods.reed import ReedHard, ReedSoft, reed_hard, reed_soft
 from mentornet.methods.robust_losses import GeneralisedCrossEntropy, SymmetricCrossEntropy
 from mentornet.methods.self_paced import SelfPacedMethod
+from mentornet.methods.settings import in_words
 from mentornet.methods.supervision import Outputs, Seen, Supervision, Taught
 from mentornet.methods.verified import VerifiedMethod
 from mentornet.names import check_keys, pick
@@ -43,6 +44,7 @@ __all__ = [
     "make_method",
     "reed_hard",
     "reed_soft",
+    "settings_in_use",
 ]
 
 METHODS: dict[str, type[Method]] = {
@@ -89,6 +91,24 @@ def make_method(name: str, **settings: Setting) -> Method:
     return kind(**{key: _as(types[key], key, value) for key, value in settings.items()})
 
 
+def settings_in_use(name: str, method: Method, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return every setting of a method as words that make it again.
+
+    Of a method of the user's own, which a function makes, only the words that were given are known.
+
+    Args:
+        name: the name that the method was made by.
+        method: the method.
+        given: the words that it was made with.
+
+    >>> settings_in_use("reed-soft", make_method("reed-soft"), ())
+    ('beta=0.95',)
+    """
+    if ":" in name and load_factory(name, "method") is not type(method):
+        return given
+    return in_words(method.settings)
+
+
 def _own_method(name: str, settings: dict[str, Setting]) -> Method:
     factory = load_factory(name, "method")
     try:
@@ -116,6 +136,8 @@ def _as(kind: object, key: str, value: Setting) -> Setting:
         return value
     if kind is str and isinstance(value, str):
         return value
+    if value == "" and kind not in (bool, int, float):
+        return ()
     if not isinstance(value, bool | str):
         if kind is float and not isinstance(value, tuple):
             return float(value)

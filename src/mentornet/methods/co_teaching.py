@@ -43,7 +43,15 @@ class _CoTeaching(Supervision):
         self.steps += 1
         by_first, by_second = (smallest(losses.detach(), share) for losses in (seen.losses, second))
         kept = by_first.sum() / len(by_first)
-        return Taught((by_second * seen.losses + by_first * second) / kept, recorded=by_second)
+
+        def of_logits(logits: Tensor) -> Tensor:  # of both students, (B, 2, K)
+            one, two = (
+                F.cross_entropy(logits[:, place], seen.label, reduction="none") for place in (0, 1)
+            )
+            return (by_second * one + by_first * two) / kept
+
+        each = (by_second * seen.losses + by_first * second) / kept
+        return Taught(each, recorded=by_second, of_logits=of_logits)
 
     def state_dict(self) -> dict[str, Any]:
         return {"steps": self.steps}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -81,10 +82,14 @@ class _Bootstrap(Weighted):
         assert seen.weights is not None
         target = trusted_target(seen.label, seen.weights, self.memory.shares(seen.batch.index))
         if self.mixer is None:
-            return Taught(-(target * seen.outputs.log_p).sum(1))
+            return Taught(
+                -(target * seen.outputs.log_p).sum(1),
+                of_logits=lambda logits: -(target * logits.log_softmax(1)).sum(1),
+            )
         share, partner = self.mixer.draw(torch.ones_like(seen.weights))
+        of_logits = partial(blended_loss, target=target, share=share, partner=partner)
         mixed = seen.look(blend(seen.batch.inputs, share, partner))
-        return Taught(blended_loss(mixed, target, share, partner))
+        return Taught(of_logits(mixed), of_logits=of_logits)
 
     def state_dict(self) -> dict[str, Any]:
         return {
@@ -122,7 +127,7 @@ class MentorBootstrap(MentorNetDD):
     summary: ClassVar[str] = "teaches distrusted samples what the student itself believes (ours)"
     sharpness: float = 0.0
     decided_by: float = 1.0
-    updates: tuple[float, ...] = tuple(percent / 100 for percent in range(12, 97, 7))
+    own_updates: ClassVar[tuple[float, ...]] = tuple(percent / 100 for percent in range(12, 97, 7))
     belief: float = 0.7
     mixup: float = 0.0
 

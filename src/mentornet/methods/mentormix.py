@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -51,13 +52,13 @@ class _MentorMix(Weighted):
         share = leaning_share(share, seen.weights)
         logits = seen.outputs.logits
         target = nn.functional.one_hot(seen.label, logits.shape[1]).to(logits.dtype)
-        mixed = seen.look(blend(seen.batch.inputs, share, partner))
-        each = blended_loss(mixed, target, share, partner)
+        of_logits = partial(blended_loss, target=target, share=share, partner=partner)
+        each = of_logits(seen.look(blend(seen.batch.inputs, share, partner)))
         if not self.reweigh:
-            return Taught(each, torch.ones_like(seen.weights))
+            return Taught(each, torch.ones_like(seen.weights), of_logits=of_logits)
         level = self.blends.update(each.detach())
         left_out = self.begun & (each.detach() > level)
-        return Taught(each, (~left_out).to(each.dtype))
+        return Taught(each, (~left_out).to(each.dtype), of_logits=of_logits)
 
     def state_dict(self) -> dict[str, Any]:
         return {

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from mentornet.curricula import Curriculum
 from mentornet.curricula.pd import MentorNetPD as PredefinedCurriculum
 from mentornet.errors import MentorNetError
-from mentornet.mentors import Mentor, load_mentor
+from mentornet.mentors import Mentor, MentorSeries, load_mentor, load_rule
 from mentornet.methods.method import Task
 from mentornet.methods.supervision import Supervision
 from mentornet.methods.weighted import Weighted, WeightingMethod
-from mentornet.weighting import Weighting
+from mentornet.weighting import Rule, Weighting
 
 __all__ = ["MentorNet", "MentorNetPD", "make_engine"]
 
@@ -22,7 +21,8 @@ class MentorNet(WeightingMethod):
     """v = g_m(φ; Θ) of a mentor that was fitted before the run (Eq. 12).
 
     Args:
-        mentor: the name of a shipped mentor, or the folder of one.
+        mentor: the name of a shipped mentor or series, the folder of one, or the folder of a run
+            that learned some.
         reads_label: whether the mentor reads the given label. If not, its label input is 0, as in
             the paper's transfer from CIFAR-10 to CIFAR-100.
     """
@@ -35,10 +35,10 @@ class MentorNet(WeightingMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        load_mentor(self.mentor)
+        load_rule(self.mentor)
 
     def start(self, task: Task) -> Supervision:
-        rule = load_mentor(self.mentor)
+        rule = load_rule(self.mentor)
         return Weighted(make_engine(self, rule, task, reads_label=self.reads_label), task)
 
 
@@ -70,13 +70,11 @@ class MentorNetPD(WeightingMethod):
         return Weighted(make_engine(self, rule, task), task)
 
 
-def make_engine(
-    method: WeightingMethod, rule: Mentor | Curriculum, task: Task, **options: Any
-) -> Weighting:
+def make_engine(method: WeightingMethod, rule: Rule, task: Task, **options: Any) -> Weighting:
     """Return an engine with this rule, the method's settings and further options of `Weighting`."""
-    if isinstance(rule, Mentor) and rule.config.use_label and options.get("reads_label", True):
+    if isinstance(rule, Mentor | MentorSeries) and options.get("reads_label", True):
         known = rule.config.num_classes
-        if known < task.classes:
+        if rule.config.use_label and known < task.classes:
             raise MentorNetError(
                 f"this mentor knows {known} labels, but the data has {task.classes} classes; "
                 "set reads_label=false, so that it reads no label"

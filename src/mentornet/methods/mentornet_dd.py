@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mentornet.errors import MentorNetError
-from mentornet.mentors import load_mentor
+from mentornet.mentors import load_mentor, load_rule
 from mentornet.methods.mentornet import make_engine
 from mentornet.methods.method import Needs, Task
 from mentornet.methods.supervision import Supervision
 from mentornet.methods.weighted import Weighted, WeightingMethod
 from mentornet.weighting import DATA_DRIVEN, LearningConfig, Weighting
 
-__all__ = ["AS_IN_THE_PAPER", "MentorNetDD"]
+__all__ = ["MentorNetDD"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class MentorNetDD(WeightingMethod):
     From burn-in to the first update the predefined mentor is used. With `mentor`, nothing is
     learned: that mentor is transferred, with its label input fixed to 0.
 
-    The defaults did best in our benchmark. `AS_IN_THE_PAPER` has the paper's settings: burn-in is
+    The defaults did best in our benchmark. The preset `paper` has the paper's settings: burn-in is
     twice as long and drops half of the samples, the mentor is learned twice, from single losses,
     its probability is the weight, and verified samples are weighted like all others.
 
@@ -32,13 +32,18 @@ class MentorNetDD(WeightingMethod):
         teaches_verified: whether the student is taught the verdicts: a correct label has weight 1,
             a wrong one 0, and where the true label is known, it replaces the given one. In the
             paper verified samples are weighted like all others.
-        updates: when the mentor is learned, as shares of training; see `LearningConfig`.
+        updates: when the mentor is learned, as shares of training; see `LearningConfig`. By default
+            every twentieth, and never if a mentor is transferred.
         history: T ≥ 1, how many losses of a sample the mentor reads.
         reads_label: whether the mentor reads the given label; useful with some hundred verified
-            samples per class or more.
+            samples per class or more. Classes with fewer than 10 are read as one class.
         steps: number of steps of Adam at each update.
         learning_rate: the highest learning rate of Adam.
-        mentor: a shipped mentor or the folder of one to transfer; empty to learn one in the run.
+        fallback: whether the predefined mentor is used where it does better on held-out samples.
+        held_out: share of the verified samples that only measures how good a mentor is.
+        mentor: what is transferred: a shipped mentor or series, the folder of one, or the folder of
+            a run, whose mentors each serve from the point on at which they were learned there
+            (see `MentorSeries`). Empty to learn mentors in the run.
         mentor_classes: K₀, the number of classes that a transferred mentor was learned on. The
             mentor then reads ℓ log K₀ / log K, so that the loss of an untrained student, log K, is
             what it was there. With 0, as in the paper, it reads ℓ.
@@ -53,29 +58,41 @@ class MentorNetDD(WeightingMethod):
     sharpness: float = DATA_DRIVEN.sharpness
     decided_by: float = DATA_DRIVEN.decided_by
     teaches_verified: bool = True
-    updates: tuple[float, ...] = LearningConfig.updates
+    own_updates: ClassVar[tuple[float, ...]] = LearningConfig.updates
+    updates: tuple[float, ...] = ()
     history: int = LearningConfig.history
     reads_label: bool = LearningConfig.reads_label
     steps: int = LearningConfig.steps
     learning_rate: float = LearningConfig.learning_rate
+    fallback: bool = LearningConfig.fallback
+    held_out: float = LearningConfig.held_out
     mentor: str = ""
     mentor_classes: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.mentor:
-            load_mentor(self.mentor)
+            load_rule(self.mentor)
+            if self.updates:
+                raise MentorNetError(
+                    f"updates is {self.updates}, but a transferred mentor is not learned again: "
+                    "leave out updates; or leave out mentor, and give verified samples"
+                )
         elif self.mentor_classes:
             raise MentorNetError("mentor_classes is only for a transferred mentor: set mentor too")
+        elif not self.updates:
+            object.__setattr__(self, "updates", self.own_updates)  # so that settings show them
         if self.mentor_classes < 0 or self.mentor_classes == 1:
             raise MentorNetError(f"mentor_classes must be ≥ 2, or 0, got {self.mentor_classes}")
-        self.learning()
+        if not self.mentor:
+            self.learning()
 
     def learning(self) -> LearningConfig:
         """Return the settings of the learning of mentors."""
         return LearningConfig(
-            self.updates, self.history, self.reads_label, self.steps, self.learning_rate
-        )
+            self.updates, self.history, self.reads_label, self.steps, self.learning_rate,
+            self.fallback, self.held_out,
+        )  # fmt: skip
 
     @property
     def needs(self) -> Needs:
@@ -88,7 +105,7 @@ class MentorNetDD(WeightingMethod):
         """Return the engine with a transferred mentor, or with one that is learned in the run."""
         if self.mentor:
             unit = math.log(task.classes, self.mentor_classes) if self.mentor_classes else 1.0
-            return make_engine(self, load_mentor(self.mentor), task, reads_label=False, unit=unit)
+            return make_engine(self, load_rule(self.mentor), task, reads_label=False, unit=unit)
         if task.verdicts is None:
             raise MentorNetError(f"{self.name} learns from verified samples, but there are none")
         engine = make_engine(self, load_mentor("pd"), task, history=self.history).to(task.device)
@@ -96,11 +113,3 @@ class MentorNetDD(WeightingMethod):
             task.verdicts, task.classes, self.learning(), teaches=self.teaches_verified
         )
         return engine
-
-
-AS_IN_THE_PAPER = (
-    "burn_in=0.2", "burn_in_drop=0.5", "smoothing=0", "sharpness=0", "decided_by=1",
-    "teaches_verified=false", "updates=0.21,0.75",
-)  # fmt: skip
-"""The settings of DD in §3.1 and App. E; with as many verified samples as there, add
-`reads_label=true`."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mentornet.errors import MentorNetError
 from mentornet.methods.method import Setting
 
-__all__ = ["parse_numbers", "parse_settings"]
+__all__ = ["in_words", "overridden", "parse_numbers", "parse_settings"]
 
-_WORDS = {"true": True, "false": False}
+_WORDS = {"true": True, "false": False, "on": True, "off": False}
 
 
 def parse_settings(words: tuple[str, ...]) -> dict[str, Setting]:
@@ -40,6 +42,30 @@ def parse_numbers(words: tuple[str, ...]) -> dict[str, float | bool]:
             raise MentorNetError(f"{key} must be a number, true or false, got {text!r}")
         numbers[key] = value
     return numbers
+
+
+def in_words(settings: Mapping[str, Setting]) -> tuple[str, ...]:
+    """Return the words that `parse_settings` reads these settings from.
+
+    >>> in_words({"percentile": 0.6, "updates": (0.21, 0.5), "reads_label": True})
+    ('percentile=0.6', 'updates=0.21,0.5', 'reads_label=true')
+    """
+    return tuple(f"{key}={_text(value)}" for key, value in settings.items())
+
+
+def overridden(words: tuple[str, ...], by: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words, those with a key of `by` replaced, and then the other words of `by`.
+
+    >>> overridden(("beta=0.9", "steps=3"), ("steps=5", "burn_in=0"))
+    ('beta=0.9', 'steps=5', 'burn_in=0')
+    """
+    return in_words(parse_settings(words) | parse_settings(by))
+
+
+def _text(value: Setting) -> str:
+    if isinstance(value, bool):
+        return f"{value}".lower()
+    return ",".join(map(repr, value)) if isinstance(value, tuple) else f"{value}"
 
 
 def _value(text: str) -> Setting:

@@ -28,10 +28,13 @@ class Outputs:
     Attributes:
         logits: the logits, `(B, K)`, with gradient; if there are two students, those of the first.
         every: the logits of both students, `(B, 2, K)`, if there are two; else None.
+        auxiliary: the logits of the student's auxiliary head, in the shape that the student's have;
+            None if it has no such head. The step teaches them; a method need not read them.
     """
 
     logits: Tensor
     every: Tensor | None = None
+    auxiliary: Tensor | None = None
 
     @cached_property
     def log_p(self) -> Tensor:
@@ -72,11 +75,14 @@ class Taught:
         losses: ℓ of each sample, `(B,)`, with gradient.
         weights: w of each sample, `(B,)`; None for the plain mean. Weight decay follows them.
         recorded: how far each given label is trusted, `(B,)`, for the records; None for v.
+        of_logits: a function that returns ℓ from logits of the last forward pass, which an
+            auxiliary head is taught with; None if ℓ is `Supervision.losses` of the first pass.
     """
 
     losses: Tensor
     weights: Tensor | None = None
     recorded: Tensor | None = None
+    of_logits: Callable[[Tensor], Tensor] | None = None
 
 
 class Supervision:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mentornet.errors import MentorNetError
-from mentornet.files import write_bytes
+from mentornet.files import read_bytes, write_bytes
+from mentornet.parquet import opened_parquet
 from mentornet.records.columns import columns_of
 from mentornet.records.records import Records, losses_file
 
@@ -35,7 +36,10 @@ def read_losses(trajectories: Path, count: int) -> NDArray[np.float32]:
     found = list(itertools.takewhile(Path.is_file, files))
     losses = np.empty((count, len(found)), np.float32)
     for epoch, file in enumerate(found):
-        losses[:, epoch] = np.frombuffer(file.read_bytes(), np.float32, count)
+        content = read_bytes(file, most=4 * count)
+        if len(content) != 4 * count:
+            raise MentorNetError(f"{file} must hold the losses of {count} samples, 4 bytes each")
+        losses[:, epoch] = np.frombuffer(content, np.float32)
     return losses
 
 
@@ -89,14 +93,9 @@ def write_records(
 
 def read_records(path: Path) -> pd.DataFrame:
     """Read the table that `write_records` has written."""
-    import pandas as pd
-    import pyarrow as pa
-
-    try:
-        return pd.read_parquet(path)
-    except FileNotFoundError:
-        raise MentorNetError(f"{path} is missing; has the run ended?") from None
-    except (pa.ArrowException, OSError) as error:
-        raise MentorNetError(
-            f"{path} is not a table of records, or it is damaged: {f'{error}'.splitlines()[0]}"
-        ) from None
+    if not path.exists():
+        raise MentorNetError(f"{path} is missing; has the run ended?")
+    with opened_parquet(path) as file:
+        frame: pd.DataFrame = file.read().replace_schema_metadata(None).to_pandas()
+    words = [name for name in frame if frame[name].dtype == "category"]
+    return frame.astype(dict.fromkeys(words, object))

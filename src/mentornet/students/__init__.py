@@ -17,11 +17,13 @@ from mentornet.students.fast import FastStudent
 from mentornet.students.inception import SmallInception
 from mentornet.students.inception_resnet import InceptionResNetV2
 from mentornet.students.pair import Pair, answering
-from mentornet.students.resnet import ResNet, resnet101
+from mentornet.students.resnet import ResNet
 from mentornet.students.small_cnn import SmallCNN
 from mentornet.students.synced_norm import synced
+from mentornet.students.wide_resnet import WideResNet, resnet101
 
 __all__ = [
+    "PAPER_STUDENTS",
     "STUDENTS",
     "FastStudent",
     "InceptionResNetV2",
@@ -29,6 +31,7 @@ __all__ = [
     "ResNet",
     "SmallCNN",
     "SmallInception",
+    "WideResNet",
     "answering",
     "check_student",
     "find_student",
@@ -45,6 +48,10 @@ STUDENTS: dict[str, Callable[..., nn.Module]] = {
     "resnet101": resnet101,
     "inception-resnet-v2": InceptionResNetV2,
 }
+
+
+PAPER_STUDENTS = ("inception", "resnet101", "inception-resnet-v2")
+"""The students of the paper (Table 1)."""
 
 
 def make_student(

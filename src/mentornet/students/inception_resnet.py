@@ -76,12 +76,16 @@ def _block8(*, activate: bool = True) -> _Residual:
     return _Residual(2080, branches, 448, scale, activate=activate)
 
 
-class InceptionResNetV2(nn.Module):
-    """Inception-ResNet v2, for photographs of 299 × 299 pixels (139 at least).
+_FEWEST, _SIDE = 139, 299  # pixels: the fewest that it can read, and as many as in the paper
 
-    It is the network of TensorFlow's slim library. With 1,000 classes it has 59M parameters, as
-    Table 1 counts: 55.8M, and 3.4M in an auxiliary head that exists while it trains.
-    Batch norm has decay 0.9997 and ε 1e-3 (App. E).
+
+class InceptionResNetV2(nn.Module):
+    """Inception-ResNet v2, for photographs of 299 × 299 pixels.
+
+    Images of fewer than 139 pixels are enlarged to 299 first, so that it can also be trained on
+    CIFAR-10, where its mentors are learned. It is the network of TensorFlow's slim library. With
+    1,000 classes it has 59M parameters, as Table 1 counts: 55.8M, and 3.4M in an auxiliary head
+    that exists while it trains. Batch norm has decay 0.9997 and ε 1e-3 (App. E).
 
     Args:
         channels: number of channels C of the images.
@@ -151,6 +155,8 @@ class InceptionResNetV2(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Return the logits, `(B, K)`, of images `(B, C, H, W)`."""
+        if min(images.shape[-2:]) < _FEWEST:
+            images = nn.functional.interpolate(images, (_SIDE, _SIDE), mode="bilinear")
         middle = self.blocks17(self.mixed_6a(self.blocks35(self.mixed_5b(self.stem(images)))))
         if self.training and self.auxiliary is not None:
             self.auxiliary_logits = self.auxiliary(middle)

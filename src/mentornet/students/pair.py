@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -30,6 +32,19 @@ class Pair(nn.Module):
             logits: Tensor = self.first(images)
             return logits
         return torch.stack([self.first(images), self.second(images)], 1)
+
+    @property
+    def auxiliary_logits(self) -> Tensor | None:
+        """The logits of the auxiliary heads of both students, `(B, 2, K)`; None without heads."""
+        pair: tuple[Any, Any] = self.first, self.second
+        heads = [getattr(student, "auxiliary_logits", None) for student in pair]
+        found = [head for head in heads if head is not None]
+        return torch.stack(found, 1) if len(found) == len(heads) else None
+
+    @property
+    def auxiliary_share(self) -> float:
+        """The share of the auxiliary heads in the loss."""
+        return float(getattr(self.first, "auxiliary_share", 0.0))
 
     def prepare(self, images: Tensor) -> None:
         """Call `prepare` of both students, if they have it, with some training images."""

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["ResNet", "resnet101"]
+__all__ = ["ResNet"]
 
 
 class _Unit(nn.Module):
@@ -68,13 +68,3 @@ class ResNet(nn.Module):
         """Return the logits, `(B, K)`, of images `(B, C, H, W)`."""
         features = torch.relu(self.norm(self.units(self.stem(images)))).mean((2, 3))
         return torch.as_tensor(self.classify(self.dropout(features)))
-
-
-def resnet101(channels: int = 3, classes: int = 10, dropout: float = 0.0) -> ResNet:
-    """The student that the paper calls resnet-101: 84M parameters.
-
-    It is not a ResNet-101. The authors' released code builds a pre-activation wide network with
-    160, 320 and 640 channels and 9 units per stage, each of two 3 × 3 convolutions without a
-    bottleneck: 56 layers, ten times as wide as a ResNet-56.
-    """
-    return ResNet(channels, classes, depth=56, width=10, dropout=dropout)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mentornet.training.observer import Observer, StepMetrics
 from mentornet.training.prediction import load_student, predict
-from mentornet.training.preparation import Prepared, prepare
+from mentornet.training.preparation import Prepared, prepare, preview
 from mentornet.training.run import train
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.trainer import DivergedError, Trainer
@@ -19,5 +19,6 @@ __all__ = [
     "load_student",
     "predict",
     "prepare",
+    "preview",
     "train",
 ]

@@ -12,6 +12,7 @@ import torch
 from lightning_fabric import Fabric
 from lightning_fabric.strategies.ddp import DDPStrategy
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from mentornet.config import MachineConfig, OptimiserConfig
 from mentornet.data.stream.fetching import Fetcher, default_workers
@@ -20,6 +21,7 @@ from mentornet.errors import MentorNetError
 from mentornet.methods import Supervision
 from mentornet.randomness import generator
 from mentornet.students import Pair, check_student, make_student, synced
+from mentornet.students.synced_norm import SyncedBatchNorm2d
 from mentornet.training.batches import (
     Batches,
     BatchSettings,
@@ -29,7 +31,14 @@ from mentornet.training.batches import (
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 
-__all__ = ["compiled", "fresh_student", "make_batches", "make_fabric", "make_sgd"]
+__all__ = [
+    "compiled",
+    "decayed_parameters",
+    "fresh_student",
+    "make_batches",
+    "make_fabric",
+    "make_sgd",
+]
 
 _OTHER = 4  # stream of randomness
 _SEEN_BEFORE = 2000  # number of images for the `prepare` of a student
@@ -123,15 +132,39 @@ def fresh_student(
         student.prepare(shown(_SEEN_BEFORE))
     if world_size() > 1:
         student = synced(student)
+        _check_norms(student, smallest_batch, world_size())
     if config.machine.channels_last == "on":
         student = student.to(memory_format=torch.channels_last)
     return student
+
+
+def _check_norms(student: nn.Module, smallest_batch: int, world: int) -> None:
+    """Raise if a process may get one sample, and the student has a norm that needs two of them."""
+    kinds = {type(part).__name__ for part in student.modules() if isinstance(part, _BatchNorm)} - {
+        SyncedBatchNorm2d.__name__
+    }
+    if smallest_batch < 2 * world and kinds:
+        raise MentorNetError(
+            f"batch_size must give each of {world} processes two samples, so it must be at least "
+            f"{2 * world}, got batches of {smallest_batch}: the student has {min(kinds)}, whose "
+            "statistics processes do not share, as they do for BatchNorm2d"
+        )
 
 
 def compiled(student: nn.Module, machine: MachineConfig) -> nn.Module:
     """Return the student, compiled if the config says so."""
     runnable: Any = torch.compile(student) if machine.compile == "on" else student
     return runnable
+
+
+def decayed_parameters(settings: OptimiserConfig, student: nn.Module) -> list[nn.Parameter]:
+    """Return the parameters that weight decay shrinks.
+
+    With `decayed = "weights"` these are the parameters with two or more dimensions: the weights of
+    convolutions and linear layers, without biases and without the scales and shifts of batch norm.
+    """
+    least = 2 if settings.decayed == "weights" else 0
+    return [part for part in student.parameters() if part.requires_grad and part.ndim >= least]
 
 
 def make_sgd(
@@ -144,15 +177,19 @@ def make_sgd(
     """
     assert settings.weight_decay is not None
     assert settings.learning_rate is not None
+    assert settings.momentum is not None
+    decayed = decayed_parameters(settings, student)
+    ours = set(decayed)
+    others = [part for part in student.parameters() if part.requires_grad and part not in ours]
+    rate = 0.0 if supervision.weighs else settings.weight_decay
     groups: list[dict[str, Any]] = [
-        {
-            "params": [part for part in student.parameters() if part.requires_grad],
-            "weight_decay": 0.0 if supervision.weighs else settings.weight_decay,
-        }
-    ]
-    beside = list(supervision.parameters())
-    if beside:
-        groups.append({"params": beside, "weight_decay": 0.0})
+        {"params": params, "weight_decay": weight_decay}
+        for params, weight_decay in (
+            (decayed, rate), (others, 0.0), (list(supervision.parameters()), 0.0),
+        )
+        if params
+    ]  # fmt: skip
     return torch.optim.SGD(
-        groups, lr=settings.learning_rate, momentum=settings.momentum, nesterov=settings.nesterov
-    )
+        groups, lr=settings.learning_rate, momentum=settings.momentum,
+        nesterov=bool(settings.nesterov),
+    )  # fmt: skip

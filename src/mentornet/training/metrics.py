@@ -31,10 +31,16 @@ class Best(NamedTuple):
 def epoch_metrics(
     records: Records, prepared: Prepared, supervision: Supervision
 ) -> dict[str, float]:
-    """Return the metrics of an epoch on the training samples."""
+    """Return the metrics of an epoch on the training samples.
+
+    `weighted_loss` is (1/B) Σ v ℓ of the mini-batches, averaged over the epoch: the training error
+    of Fig. 3 (b). Each sample is in one mini-batch of an epoch, so it is the mean of v ℓ as every
+    sample was last seen, and no step has to synchronise with the device for it.
+    """
     seen = records.seen > 0  # all samples, unless the epoch was cut short
     row = {
         "train_loss": records.loss[seen].mean().item(),
+        "weighted_loss": (records.weight[seen] * records.loss[seen]).mean().item(),
         "train_accuracy": records.fits[seen].float().mean().item(),
         "mean_weight": records.weight[seen].mean().item(),
         "data_used": (records.weight[seen] >= 0.5).float().mean().item(),

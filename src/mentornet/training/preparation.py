@@ -18,7 +18,7 @@ from mentornet.data import (
     Samples,
     Splits,
     check_images,
-    corrupt_samples,
+    corrupt_splits,
     load_data,
     noise_rate,
     parse_noise,
@@ -30,7 +30,8 @@ from mentornet.methods import Method, make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator
 from mentornet.students import find_student
-from mentornet.training.recipes import resolve
+from mentornet.training.presets import deviations, with_preset
+from mentornet.training.recipes import Images, resolve
 from mentornet.training.verdict_use import (
     choose_method,
     early_method,
@@ -39,7 +40,7 @@ from mentornet.training.verdict_use import (
 )
 from mentornet.verdicts import Verdicts
 
-__all__ = ["Prepared", "prepare"]
+__all__ = ["Prepared", "prepare", "preview"]
 
 _LIMIT = 11  # a stream of randomness
 
@@ -110,7 +111,7 @@ def prepare(
         on_progress: called while files are read or downloaded.
         splits: the data, if it is loaded already.
     """
-    config = _absolute(config)
+    config = with_preset(_absolute(config))
     for file in config.labels.verdicts:
         if not Path(file).exists():
             raise MentorNetError(f"verdicts must name files that exist, but {file} is missing")
@@ -126,7 +127,7 @@ def prepare(
         if part is not None:
             check_images(part)
     if noise is not None:
-        splits = replace(splits, train=corrupt_samples(splits.train, noise, seed=config.seed))
+        splits = corrupt_splits(splits, noise, seed=config.seed)
     train = _limited(splits.train, config.files.limit, config.seed)
     validation = splits.validation
     if config.files.validation is not None:
@@ -142,7 +143,7 @@ def prepare(
         if noise is not None or not _has_clean_labels(config.data):
             raise MentorNetError(f"{name} needs true labels, which this data does not have")
         train = replace(train, true_label=train.given_label)  # the labels of this dataset are clean
-    config = resolve(config, train, method=name)
+    config = resolve(config, Images.of(train), name=name, method=method)
     batch_size = config.optimiser.batch_size or 0
     if batch_size > len(train):
         raise MentorNetError(
@@ -150,8 +151,27 @@ def prepare(
         )
     return Prepared(
         config, train, splits.test, validation, method, verified,
-        (*splits.notes, *replaced, *done, *why), further=splits.further, samples=samples,
+        (*splits.notes, *replaced, *done, *why, *deviations(config)), further=splits.further,
+        samples=samples,
     )  # fmt: skip
+
+
+def preview(config: TrainConfig, *, on_progress: Progress | None = None) -> TrainConfig:
+    """Return the complete config of a run; a named dataset is not loaded for it.
+
+    Args:
+        config: the user's config.
+        on_progress: called while files are read.
+    """
+    known = with_preset(_absolute(config))
+    name = early_method(known)
+    if known.data not in DATASETS or name is None:
+        return prepare(config, on_progress=on_progress).config
+    method = make_method(name, **parse_settings(known.method.set))
+    _check_method(known, method)
+    images = Images.of_dataset(DATASETS[known.data])
+    count = min(known.files.limit or images.count, images.count)
+    return resolve(known, replace(images, count=count), name=name, method=method)
 
 
 def _absolute(config: TrainConfig) -> TrainConfig:
@@ -185,8 +205,6 @@ def _check_method(config: TrainConfig, method: Method) -> None:
             "or draw them with clean_count where true labels are known"
             f"{transfer if 'mentor' in method.settings else ''}"
         )
-    if drawn and method.needs.verdicts == "no":
-        raise MentorNetError(f"{method.name} does not use verified samples; leave out clean_count")
     own, given = method.needs.dropout, config.student.dropout
     if own is not None and given not in (None, own):
         raise MentorNetError(

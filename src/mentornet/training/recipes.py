@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from mentornet.config import TrainConfig
+from mentornet.config import StudentConfig, TrainConfig
+from mentornet.config.groups import Schedule
 from mentornet.data import Samples
+from mentornet.data.sets.dataset import Dataset
+from mentornet.methods import Method, settings_in_use
+from mentornet.students import PAPER_STUDENTS, find_student
 
-__all__ = ["Recipe", "recipe_for", "resolve"]
+__all__ = ["Images", "Recipe", "recipe_for", "resolve"]
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Images:
+    """What a recipe has to know of the training images."""
+
+    shape: tuple[int, ...]
+    count: int
+    streamed: bool
+
+    @classmethod
+    def of(cls, samples: Samples) -> Images:
+        """Return the facts of loaded samples."""
+        return cls(samples.shape, len(samples), samples.streamed)
+
+    @classmethod
+    def of_dataset(cls, dataset: Dataset) -> Images:
+        """Return the facts of a named dataset, without loading it."""
+        return cls(dataset.shape, dataset.count, dataset.streamed)
 
 
 @dataclass(frozen=True)
@@ -24,6 +48,11 @@ class Recipe:
     weight_decay: float
     padding: int
     augment: bool = True
+    schedule: Schedule = "cosine"
+    warm_up: float = 0.1
+    drops: tuple[float, ...] = (0.5, 0.64, 0.77)
+    momentum: float = 0.9
+    nesterov: bool = True
 
 
 TINY = Recipe(
@@ -48,40 +77,65 @@ LARGE = Recipe(
 """For streamed photographs, such as ImageNet (App. E); they are cropped, not padded."""
 
 
-def recipe_for(images: Samples) -> Recipe:
+def recipe_for(images: Images) -> Recipe:
     """Choose the recipe for images of this kind and number."""
     channels, _, width = images.shape
     if images.streamed:
         return LARGE
     if channels == 3 and width >= 24:
-        short = max(1, round(50_000 / max(1, len(images)) * COLOUR.epochs))
+        short = max(1, round(50_000 / max(1, images.count) * COLOUR.epochs))
         return replace(COLOUR, epochs=min(40, max(COLOUR.epochs, short)))
-    return TINY if len(images) < 10_000 else GREY
+    return TINY if images.count < 10_000 else GREY
 
 
-def resolve(config: TrainConfig, images: Samples, *, method: str) -> TrainConfig:
-    """Fill in every setting that the config leaves open, except the sizes of the student.
+def resolve(config: TrainConfig, images: Images, *, name: str, method: Method) -> TrainConfig:
+    """Fill in every setting that the config leaves open, those of the method included.
 
     Args:
         config: the user's config.
         images: the training images.
-        method: the name of the method.
+        name: the name of the method.
+        method: the method that was made by that name and the config's settings.
     """
     recipe, optimiser = recipe_for(images), config.optimiser
+    student = _student(config.student, recipe.student, method)
+    of_the_paper = student.student in PAPER_STUDENTS
     return replace(
         config,
-        student=replace(config.student, student=_or(config.student.student, recipe.student)),
-        method=replace(config.method, method=method),
+        student=student,
+        method=replace(
+            config.method, method=name, set=settings_in_use(name, method, config.method.set)
+        ),
         optimiser=replace(
             optimiser,
             epochs=None if optimiser.steps is not None else _or(optimiser.epochs, recipe.epochs),
-            batch_size=_or(optimiser.batch_size, min(recipe.batch_size, len(images))),
+            batch_size=_or(optimiser.batch_size, min(recipe.batch_size, images.count)),
             learning_rate=_or(optimiser.learning_rate, recipe.learning_rate),
+            schedule=_or(optimiser.schedule, recipe.schedule),
+            warm_up=_or(optimiser.warm_up, recipe.warm_up),
+            drops=_or(optimiser.drops, recipe.drops),
+            momentum=_or(optimiser.momentum, recipe.momentum),
+            nesterov=_or(optimiser.nesterov, recipe.nesterov),
             weight_decay=_or(optimiser.weight_decay, recipe.weight_decay),
+            decayed=_or(optimiser.decayed, "weights" if of_the_paper else "all"),
             augment=_or(optimiser.augment, recipe.augment),
             padding=_or(optimiser.padding, recipe.padding),
+            accumulate=_or(optimiser.accumulate, 1),
         ),
     )
+
+
+def _student(given: StudentConfig, otherwise: str, method: Method) -> StudentConfig:
+    """Return the student's name and those of its sizes that it has a default for."""
+    name = _or(given.student, otherwise)
+    own = {
+        size: parameter.default
+        for size, parameter in inspect.signature(find_student(name)).parameters.items()
+        if isinstance(parameter.default, int | float)
+    }
+    dropout = _or(method.needs.dropout, own.get("dropout"))
+    sizes: dict[str, Any] = own | {"dropout": dropout} | given.sizes
+    return StudentConfig(name, sizes.get("width"), sizes.get("depth"), sizes.get("dropout"))
 
 
 def _or(given: T | None, otherwise: T) -> T:

@@ -124,7 +124,11 @@ def _machine_before(run: RunFolder, asked: MachineConfig) -> MachineConfig:
 
 
 def _check_parts(prepared: Prepared, processes: Processes) -> None:
-    """Raise if the batches cannot be divided among the processes and parts."""
+    """Raise if the batches cannot be divided among the processes and parts.
+
+    Batch norm needs two samples. Several processes share its statistics, so there one sample per
+    process is enough; parts of one process do not.
+    """
     parts = prepared.config.optimiser.accumulate or 1
     if not processes.alone and prepared.method.needs.one_process:
         raise MentorNetError(
@@ -135,12 +139,14 @@ def _check_parts(prepared: Prepared, processes: Processes) -> None:
             f"{prepared.method.name} needs each batch as a whole; leave out accumulate"
         )
     size = _smallest_batch(prepared)
-    if parts * processes.world > 1 and size < 2 * parts * processes.world:
+    least = parts * max(2, processes.world)
+    if parts * processes.world > 1 and size < least:
         among = [f"shared by {processes.world} processes"] * (processes.world > 1)
         among += [f"accumulated from {parts} parts"] * (parts > 1)
+        fewer = f"; or start at most {size} processes" if processes.world > 1 == parts else ""
         raise MentorNetError(
             f"batch_size counts the whole batch, {' and '.join(among)}: it must be at least "
-            f"{2 * parts * processes.world}, got batches of {size}"
+            f"{least}, got batches of {size}{fewer}"
         )
     processes.check_same(prepared.digest, "a config or data")
 

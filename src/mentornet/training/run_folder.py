@@ -23,12 +23,13 @@ from mentornet.distributed import job
 from mentornet.errors import MentorNetError
 from mentornet.files import read_json, write_bytes, write_json, write_text
 from mentornet.locking import LOCK, alone
+from mentornet.mentors.series import Point, read_points, write_points
+from mentornet.mentors.store import CONFIG, INDEX
 from mentornet.training.checkpoints import Checkpoints
 from mentornet.weighting import LearnedMentor
 
 __all__ = ["RunFolder"]
 
-_LEARNED = "learned.json"  # beside a mentor: its number in the run, and when it was learned
 _TEMPORARY = re.compile(  # left by `files.write_bytes` if the process was killed
     r"\.(config\.toml|data\.json|labels\.npz|metrics\.jsonl|records\.parquet|summary\.json|"
     r"curves\.\w+|\w+\.safetensors|epoch-.*)\.[0-9a-f]{16}"
@@ -154,18 +155,20 @@ class RunFolder:
             raise MentorNetError(f"{path} cannot be read ({error}); was it cut short?") from None
 
     def write_mentors(self, learned: Mapping[str, LearnedMentor]) -> None:
-        """Write every mentor learned so far into its folder, and beside it when it was learned."""
-        for number, (name, found) in enumerate(learned.items(), 1):
-            when = self.mentors / name / _LEARNED
-            if not when.exists():
-                found.mentor.save_pretrained(when.parent)
-                write_json(when, {"number": number, "progress": found.progress})
+        """Write every mentor learned so far into its folder, and then the index of the series."""
+        points = [Point(found.number, found.progress, name) for name, found in learned.items()]
+        for name, found in learned.items():
+            if not (self.mentors / name / CONFIG).exists():  # which is written last
+                found.mentor.save_pretrained(self.mentors / name)
+        if points:
+            write_points(self.mentors, points)
 
     def learned_mentors(self) -> list[tuple[Path, int]]:
         """Return the folder of every mentor in order, and the progress in percent at the time."""
-        found = {file.parent: read_json(file) for file in self.mentors.glob(f"*/{_LEARNED}")}
-        ordered = sorted(found, key=lambda folder: found[folder]["number"])
-        return [(folder, found[folder]["progress"]) for folder in ordered]
+        if not (self.mentors / INDEX).exists():
+            return []
+        points = read_points(self.mentors)
+        return [(self.mentors / point.folder, point.progress) for point in points]
 
     def check_data(self, digest: str) -> None:
         """Raise if the data has changed since the run was started."""

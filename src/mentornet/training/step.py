@@ -125,7 +125,10 @@ class TrainingStep:
     def _look(self, inputs: Tensor) -> Outputs:
         """Return the student's outputs; if there are two students, `logits` are of the first."""
         logits = self.student(inputs)
-        return Outputs(logits) if logits.ndim == 2 else Outputs(logits[:, 0], logits)
+        auxiliary = getattr(_inner(self.student), "auxiliary_logits", None)
+        if logits.ndim == 2:
+            return Outputs(logits, auxiliary=auxiliary)
+        return Outputs(logits[:, 0], logits, auxiliary)
 
     @torch.no_grad()
     def _evidence(self, outputs: Outputs, losses: Tensor, batch: Batch) -> Evidence:
@@ -165,15 +168,26 @@ class TrainingStep:
             if given is not None and given.shape != label.shape:
                 raise _wrong_shape(what, given, batch)
         loss = self._mean(taught.losses, taught.weights, batch)
-        student: Any = self.student
-        while isinstance(getattr(student, "module", None), nn.Module):
-            student = student.module
-        beside = getattr(student, "auxiliary_logits", None)
-        if beside is not None:
-            each = self.supervision.losses(Outputs(beside), label, batch)
-            loss = loss + student.auxiliary_share * self._mean(each, taught.weights, batch)
+        beside = self._auxiliary(outputs, taught, label, batch)
+        loss = loss if beside is None else loss + beside
         self.fabric.backward(loss)
         return loss.detach(), taught
+
+    def _auxiliary(
+        self, outputs: Outputs, taught: Taught, label: Tensor, batch: Batch
+    ) -> Tensor | None:
+        """Return what an auxiliary head adds to the loss: its share of the method's own loss."""
+        if outputs.auxiliary is None:
+            return None
+        student = _inner(self.student)
+        last = self.looks_again or taught.of_logits is not None
+        logits = student.auxiliary_logits if last else outputs.auxiliary
+        if taught.of_logits is not None:
+            each = taught.of_logits(logits)
+        else:
+            each = self.supervision.losses(Outputs(logits), label, batch)
+        share: float = student.auxiliary_share
+        return share * self._mean(each, taught.weights, batch)
 
     def _mean(self, losses: Tensor, weights: Tensor | None, batch: Batch) -> Tensor:
         """Return (1/B) Σ w ℓ over our samples, where B counts the samples of all processes.
@@ -203,6 +217,13 @@ class TrainingStep:
         if self.supervision.weighs:
             decays = weights if self.parts > 1 or not self.looks_again else taught.weights
         return StepResult(loss if self.alone else evidence.losses.mean(), evidence, trust, decays)
+
+
+def _inner(student: Any) -> Any:
+    """Return the student itself, without the wrappers of Fabric and DDP."""
+    while isinstance(getattr(student, "module", None), nn.Module):
+        student = student.module
+    return student
 
 
 def _wrong_shape(what: str, given: Tensor, batch: Batch) -> MentorNetError:

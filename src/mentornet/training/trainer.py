@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mentornet.config import OptimiserConfig
 from mentornet.data import Batch, Samples
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
@@ -25,6 +24,7 @@ from mentornet.records import Records, write_records
 from mentornet.students import answering
 from mentornet.training.assembly import (
     compiled,
+    decayed_parameters,
     fresh_student,
     make_batches,
     make_fabric,
@@ -36,7 +36,7 @@ from mentornet.training.metrics import Best, epoch_metrics, run_summary
 from mentornet.training.observer import Observer, StepMetrics
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
-from mentornet.training.schedules import learning_rate
+from mentornet.training.schedules import learning_rate, run_length
 from mentornet.training.step import TrainingStep
 from mentornet.training.student_average import StudentAverage
 from mentornet.weighting import add_weight_decay
@@ -76,11 +76,12 @@ class Trainer:
         device = self.fabric.device
         train = prepared.train
         self.batches = make_batches(prepared, device, self.processes)
-        self.epochs, self.total_steps = _length(optimiser, self.batches.steps)
+        self.epochs, self.total_steps = run_length(optimiser, self.batches.steps)
         self.supervision = prepared.method.start(self._task(device))
         needs, parts = prepared.method.needs, optimiser.accumulate or 1
         smallest = len(train) // self.batches.steps // parts
         self.module = fresh_student(prepared, self._first_images, smallest_batch=smallest)
+        self.decayed = decayed_parameters(optimiser, self.module)
         sgd = make_sgd(optimiser, self.module, self.supervision)
         self.student, self.optimiser = self.fabric.setup(compiled(self.module, machine), sgd)
         self.average: StudentAverage | None = None
@@ -156,7 +157,7 @@ class Trainer:
         done = self.stepper.take(batch, rate)
         if done.decays is not None:
             decay = self.config.optimiser.weight_decay or 0.0
-            add_weight_decay(self.module.parameters(), decay, done.decays)
+            add_weight_decay(self.decayed, decay, done.decays)
         self.optimiser.step()
         if self.average is not None:
             self.average.update(self.module)
@@ -332,14 +333,6 @@ class Trainer:
         for name in ("steps_done", "epochs_done", "seconds", "metrics", "notes"):
             setattr(self, name, state[name])
         self.best = Best(**state["best"])
-
-
-def _length(optimiser: OptimiserConfig, steps: int) -> tuple[int, int]:
-    """Return the number of epochs (the last may be shorter) and of steps; `steps` per epoch."""
-    if optimiser.steps is not None:
-        return -(-optimiser.steps // steps), optimiser.steps
-    assert optimiser.epochs is not None
-    return optimiser.epochs, optimiser.epochs * steps
 
 
 def _copy(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -11,13 +11,15 @@ import difflib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from torch import Tensor
 
-from mentornet.errors import MentorNetError
+from mentornet.cells import unguard
+from mentornet.errors import MentorNetError, cut
 from mentornet.names import did_you_mean
-from mentornet.verdicts.spreadsheet import cut, plain, read_lines
+from mentornet.verdicts.spreadsheet import plain, read_rows
 from mentornet.verdicts.verdicts import Verdicts
 
 __all__ = ["read_verdicts"]
@@ -25,6 +27,7 @@ __all__ = ["read_verdicts"]
 _SAMPLE = ("index", "path")
 _SAYS = ("decision", "is_correct", "true_label")
 _KNOWN = (*_SAMPLE, *_SAYS, "name", "given_label", "label")
+_ROWS, _MORE = 10, 1_000  # rows that a file may have for each sample, and beside that
 _DECISIONS = ("keep", "relabel", "drop")
 _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -54,13 +57,12 @@ def read_verdicts(
         earlier: what files before this one said. This file may be about the labels that they made.
     """
     file = Path(file)
-    (_, header), *lines = read_lines(file)
-    header = [cell.strip().lower() for cell in header]
+    rows = read_rows(file)
+    first = next(rows)
+    header = [cell.strip().lower() for cell in first.cells]
     if len(header) == 1 and re.fullmatch(r"-?\d+(\.0*)?", header[0]):
-        lines, header = read_lines(file), ["index"]
+        rows, header = chain([first], rows), ["index"]
     places = _columns(file, header)
-    if not lines and "decision" not in places:
-        raise MentorNetError(f"{file} lists no samples")
     numbers = {name: at for at, name in enumerate(paths or ())} if "path" in places else {}
     reader = _RowReader(
         given_label, tuple(class_names), true_label, numbers, elsewhere,
@@ -68,7 +70,10 @@ def read_verdicts(
         else dict(zip(earlier.index.tolist(), earlier.true_label.tolist(), strict=True)),
     )  # fmt: skip
     found: dict[int, tuple[int, int]] = {}
-    for number, cells in lines:
+    number = 0
+    for count, (_, number, cells) in enumerate(rows):
+        if count > _ROWS * len(given_label) + _MORE:
+            raise MentorNetError(f"{file} has far more rows than there are samples")
         try:
             if len(cells) > len(header) and any(cells[len(header) :]):
                 raise MentorNetError(
@@ -88,6 +93,8 @@ def read_verdicts(
                 )
         except MentorNetError as error:
             raise MentorNetError(f"{file}, line {number}: {error}") from None
+    if not number and "decision" not in places:
+        raise MentorNetError(f"{file} lists no samples")
     if reader.passed and not found:
         raise MentorNetError(f"{file} names no sample that is trained on")
     return Verdicts.of({sample: right for sample, (right, _) in found.items()}, given_label)
@@ -171,7 +178,7 @@ class _RowReader:
         by_path = None
         if row.get("path", "").strip():
             text = row["path"]
-            spellings = (text, text.strip(), text.strip().removeprefix("'"))
+            spellings = (unguard(text), text, text.strip(), text.strip().removeprefix("'"))
             by_path = next((self.numbers[one] for one in spellings if one in self.numbers), None)
             if by_path is None and any(one in self.elsewhere for one in spellings):
                 self.passed += 1
@@ -273,7 +280,7 @@ class _RowReader:
 
     def _class(self, text: str, column: str) -> int:
         """The class of that name, as it was or as a spreadsheet would change it, or by number."""
-        for spelling in (text, text.strip(), plain(text)):
+        for spelling in (unguard(text), text, text.strip(), plain(text)):
             if spelling in self.classes:
                 return self.classes[spelling]
         number = plain(text)  # where classes are called by numbers, a number is a name, or wrong

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from mentornet.verdicts.spreadsheet import guard
+from mentornet.cells import csv_text
 from mentornet.verdicts.verdicts import Verdicts
 
 __all__ = ["COLUMNS", "verdicts_csv"]
@@ -38,20 +37,14 @@ def verdicts_csv(
     4,,cat,relabel,dog
     5,,dog,drop,
     """
-    content = io.StringIO()
-    rows = csv.writer(content, lineterminator="\n")
-    rows.writerow(COLUMNS)
+    rows: list[tuple[Any, ...]] = [COLUMNS]
     said = (verdicts.index, verdicts.is_correct, verdicts.true_label)
     for place, (given, index, correct, right) in enumerate(
         zip(given_label, *(column.tolist() for column in said), strict=True)
     ):
         label = given if correct else right
         decision = "keep" if correct else "relabel" if right >= 0 else "drop"
-        cells = (
-            names[place] if names is not None else "",
-            class_names[given],
-            decision,
-            class_names[label] if label >= 0 else "",
-        )
-        rows.writerow([index, *map(guard, cells)])
-    return content.getvalue()
+        name = None if names is None else names[place]
+        new = class_names[label] if label >= 0 else None
+        rows.append((index, name, class_names[given], decision, new))
+    return csv_text(rows)

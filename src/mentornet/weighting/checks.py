@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from mentornet.errors import MentorNetError
-from mentornet.mentors import Mentor
+from mentornet.mentors import Mentor, MentorSeries
 from mentornet.weighting.engine import Weighting
 from mentornet.weighting.evidence import Evidence
 
@@ -105,7 +105,7 @@ def check_given_labels(
     """Return one label per loss, `(B,)`; they are 0 if none are given and nothing reads them."""
     if labels is None:
         rule = engine.rule
-        if by_class or (isinstance(rule, Mentor) and rule.config.use_label):
+        if by_class or (isinstance(rule, Mentor | MentorSeries) and rule.config.use_label):
             reader = "by_class" if by_class else "this mentor"
             raise MentorNetError(f"labels are missing: {reader} reads them")
         return torch.zeros(len(losses), dtype=torch.long, device=losses.device)
@@ -222,7 +222,7 @@ def check_evidence(
     if by_class is not None:
         check_known(evidence.labels, by_class, "by_class")
     rule = engine.rule
-    if isinstance(rule, Mentor) and rule.config.use_label:
+    if isinstance(rule, Mentor | MentorSeries) and rule.config.use_label:
         check_known(evidence.labels, rule.config.num_classes, "this mentor")
 
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from mentornet.curricula import Curriculum, Uniform
 from mentornet.errors import MentorNetError
 from mentornet.features import PERCENT, MentorFeatures
-from mentornet.mentors import Mentor, sample_weights
+from mentornet.mentors import sample_weights
 from mentornet.randomness import hashed_uniform
 from mentornet.verdicts import VerdictLookup, Verdicts
 from mentornet.weighting.evidence import Evidence
@@ -244,7 +244,7 @@ class Weighting(nn.Module):
 
     def _apply(self, fn: Any, recurse: bool = True) -> Weighting:
         """Move the mentor and the look-up of verdicts together with this module."""
-        if isinstance(self.rule, Mentor):
+        if isinstance(self.rule, nn.Module):
             self.rule._apply(fn, recurse)
         super()._apply(fn, recurse)
         if self.learning is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -20,7 +20,7 @@ from mentornet.weighting.settings import LearningConfig
 
 __all__ = ["LearnedMentor", "Learning", "Outcome"]
 
-_ENOUGH = 10  # verified samples that the student must have seen before a mentor is learned
+_ENOUGH = 10  # verified samples, of all classes for a mentor, and of a class for its label
 
 
 @dataclass(frozen=True)
@@ -30,41 +30,52 @@ class Outcome:
     Attributes:
         progress: progress of training at the update, in percent.
         samples: the number of verified samples that it used.
-        error: the mean of (v − v*)² of the learned mentor on held-out samples.
+        error: the mean of (v − v*)² of the learned mentor on held-out samples; None if none are
+            held out.
         error_before: the same of the predefined rule.
         used: which of the two is used from then on.
     """
 
     progress: int
     samples: int
-    error: float
-    error_before: float
+    error: float | None
+    error_before: float | None
     used: str
 
     def __str__(self) -> str:
+        learned = f"at {self.progress} %: mentor learned from {self.samples} verified samples"
+        if self.error is None or self.error_before is None:
+            return f"{learned}: {self.used} is used"
         return (
-            f"at {self.progress} %: mentor learned from {self.samples} verified samples, held-out "
-            f"error {self.error:.3f}, predefined {self.error_before:.3f}: {self.used} is used"
+            f"{learned}, held-out error {self.error:.3f}, predefined {self.error_before:.3f}: "
+            f"{self.used} is used"
         )
 
 
 @dataclass(frozen=True)
 class LearnedMentor:
-    """A mentor that was learned in a run, and the progress at that time, in percent."""
+    """A mentor that was learned in a run, the progress at that time, and which update it was.
+
+    Attributes:
+        mentor: the mentor.
+        progress: the progress of training in percent.
+        number: the number of the update, from 1.
+    """
 
     mentor: Mentor
     progress: int
+    number: int
 
 
 class Learning(nn.Module):
     """Learns a mentor at each of the `updates`, and uses it if it beats the predefined rule.
 
     The mentor learns from the student's latest losses on the given labels of verified samples
-    (`Lessons`). One in five of these samples is held out. If the mean of (v − v*)² on them is not
-    smaller than with the predefined rule, the predefined rule is used. (If the student is taught
-    the verdicts, it never memorises the wrong labels of these samples. They are then easier to tell
-    from correct ones than others are, and the mentor is slightly overconfident. The gain for the
-    student outweighs that.)
+    (`Lessons`). A share of these samples is held out. If the mean of (v − v*)² on them is not
+    smaller than with the predefined rule, the predefined rule is used, unless `fallback` is off.
+    (If the student is taught the verdicts, it never memorises the wrong labels of these samples.
+    They are then easier to tell from correct ones than others are, and the mentor is slightly
+    overconfident. The gain for the student outweighs that.)
 
     Its `state_dict` has one entry: the mentors so far, and what the next one learns from.
 
@@ -159,7 +170,8 @@ class Learning(nn.Module):
         self._rule = (self._agreed(rule),)
         self.outcomes.append(outcome)
         if isinstance(self.rule, Mentor) and self.rule is not self.predefined:
-            self.mentors[f"{self.done}-at-{now:02d}"] = LearnedMentor(self.rule, now)
+            name = f"{self.done}-at-{now:02d}"
+            self.mentors[name] = LearnedMentor(self.rule, now, self.done)
         return self.rule
 
     def _percent(self, steps: int) -> int:
@@ -171,18 +183,39 @@ class Learning(nn.Module):
         if lesson.target.bool().all():
             return Uniform(), Outcome(now, count, 0.0, 0.0, "every label found right: v = 1")
         mentor = self.fresh_mentor().to(lesson.target.device)
+        lesson, unknown = self._readable(lesson, sample)
+        first = int(unknown[0]) if len(unknown) else None
         record = fit_labels(
             mentor, lesson.features, lesson.target.bool(), self.config.fit(), sample=sample,
-            seed=self.seed, shown=lambda taught: self.lessons.later(taught, now, until),
+            held_out=self.config.held_out, seed=self.seed,
+            shown=lambda taught: self.lessons.later(taught, now, until, unknown=first),
         )  # fmt: skip
+        if first is not None:
+            mentor.share_label(unknown, first)
         mentor.eval().requires_grad_(False)
-        assert record.held_out is not None
-        error, before = (
-            _squared_error(rule, record.held_out) for rule in (mentor, self.predefined)
-        )
-        if error < before:
+        held_out = record.held_out
+        if held_out is None:
+            return mentor, Outcome(now, count, None, None, "the learned one")
+        error, before = (_squared_error(rule, held_out) for rule in (mentor, self.predefined))
+        if error < before or not self.config.fallback:
             return mentor, Outcome(now, count, error, before, "the learned one")
         return self.predefined, Outcome(now, count, error, before, "the predefined one")
+
+    def _readable(self, lesson: Lesson, sample: Tensor) -> tuple[Lesson, Tensor]:
+        """Return the lesson with labels that the mentor can learn to read, and all other classes.
+
+        A class with too few verified samples tells the mentor nothing about its label. All such
+        classes are read as the first of them.
+        """
+        classes = self._sizes["num_classes"]
+        rows = torch.zeros(int(sample.max()) + 1, dtype=torch.long, device=sample.device)
+        rows[sample] = lesson.features.label  # each sample once
+        unknown = (torch.bincount(rows, minlength=classes) < _ENOUGH).nonzero()[:, 0]
+        if not self.config.reads_label or not len(unknown):
+            return lesson, unknown[:0]
+        label = lesson.features.label
+        label = torch.where(torch.isin(label, unknown), unknown[0], label)
+        return Lesson(replace(lesson.features, label=label), lesson.target), unknown
 
     def _agreed(self, rule: Rule) -> Rule:
         """Return the rule of process 0 in every process, as machines may round differently."""
@@ -206,7 +239,7 @@ class Learning(nn.Module):
         self.lessons.to(fn(torch.empty(0)).device)
         for learned in self.mentors.values():
             learned.mentor._apply(fn, recurse)
-        if isinstance(self.predefined, Mentor):
+        if isinstance(self.predefined, nn.Module):
             self.predefined._apply(fn, recurse)
         return self
 
@@ -218,7 +251,7 @@ class Learning(nn.Module):
             "steps": self.steps,
             "done": self.done,
             "mentors": {name: it.mentor.state_dict() for name, it in self.mentors.items()},
-            "progress": {name: it.progress for name, it in self.mentors.items()},
+            "points": {name: (it.progress, it.number) for name, it in self.mentors.items()},
             "uniform": isinstance(self.rule, Uniform),
             "now": now,
             "outcomes": [asdict(outcome) for outcome in self.outcomes],
@@ -234,7 +267,7 @@ class Learning(nn.Module):
             mentor = self.fresh_mentor().eval().requires_grad_(False)
             mentor.load_state_dict(weights)
             mentor.to(self.verdicts.index.device)
-            self.mentors[name] = LearnedMentor(mentor, state["progress"][name])
+            self.mentors[name] = LearnedMentor(mentor, *state["points"][name])
         learned = self.mentors.get(state["now"])
         self._rule = self._predefined if learned is None else (learned.mentor,)
         if state["uniform"]:

@@ -17,6 +17,7 @@ from mentornet.verdicts import Verdicts
 __all__ = ["Lessons"]
 
 _REPEATS = 16  # copies of a verified sample, each at another progress
+_UNKNOWN = 4  # how many of these copies have the label that stands for unknown classes
 _COLUMNS = ("loss", "difference", "label", "wrong")
 
 
@@ -105,14 +106,26 @@ class Lessons:
         order = torch.randperm(count, generator=generator(self.seed, 2))
         return order.repeat(math.ceil(copies / count))[:copies].to(self._label.device)
 
-    def later(self, lesson: Lesson, now: int, until: int) -> Lesson:
-        """Repeat every row of the lesson, with random progress from `now` to `until`."""
+    def later(self, lesson: Lesson, now: int, until: int, *, unknown: int | None = None) -> Lesson:
+        """Repeat every row of the lesson, with random progress from `now` to `until`.
+
+        Args:
+            lesson: the rows.
+            now: progress in percent.
+            until: the same at the next update.
+            unknown: a label that stands for classes without verified samples; each row is shown
+                with it too. None if there are no such classes.
+        """
         features = lesson.features.repeat(_REPEATS)
         last = max(now + 1, min(until + 1, PERCENT))
         draw = generator(self.seed, 1)
         progress = torch.randint(now, last, (features.batch_size,), generator=draw)
+        label = features.label
+        if unknown is not None:
+            copy = torch.arange(features.batch_size, device=label.device) % _REPEATS
+            label = torch.where(copy < _UNKNOWN, unknown, label)
         return Lesson(
-            replace(features, progress=progress.to(features.label.device)),
+            replace(features, label=label, progress=progress.to(label.device)),
             lesson.target.repeat_interleave(_REPEATS),
         )
 

@@ -7,26 +7,27 @@ from pathlib import Path
 
 from mentornet.curricula import Curriculum, MentorNetPD, Uniform
 from mentornet.errors import MentorNetError
-from mentornet.mentors import Mentor, load_mentor
+from mentornet.mentors import Mentor, MentorSeries, load_rule
 from mentornet.mentors.store import shipped
 from mentornet.names import did_you_mean
 
 __all__ = ["AUTO", "Rule", "find_rule"]
 
-Rule = Mentor | Curriculum
-"""A mentor or a curriculum; `weight(features)` of both returns the weights of a batch."""
+Rule = Mentor | MentorSeries | Curriculum
+"""What gives the weights of a batch, as `weight(features)`: a mentor, a series of mentors or a
+curriculum."""
 
 AUTO = "auto"
 """The predefined curriculum (its formula) around a percentile that is found in training."""
 
 
 def find_rule(mentor: str | Path | Rule) -> Rule:
-    """Return the rule for "auto", "uniform", a shipped name, a folder, a mentor or a curriculum.
+    """Return the rule for "auto", "uniform", a shipped name, a folder of a mentor or run, a rule.
 
     >>> find_rule("auto").name
     'pd'
     """
-    if isinstance(mentor, Mentor):
+    if isinstance(mentor, Mentor | MentorSeries):
         return copy.deepcopy(mentor)  # a copy, as it will be moved with the criterion
     if isinstance(mentor, Curriculum):
         return mentor
@@ -44,4 +45,4 @@ def find_rule(mentor: str | Path | Rule) -> Rule:
             f"there is no mentor {mentor!r}: it is neither a folder nor a known name; "
             f"{did_you_mean(mentor, [AUTO, *shipped()])}"
         )
-    return load_mentor(mentor)
+    return load_rule(mentor)

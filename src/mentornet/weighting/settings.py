@@ -66,9 +66,14 @@ class LearningConfig:
         updates: when a mentor is learned, as rising shares of training in (0, 1). The paper uses
             0.21 and 0.75. Ours are every twentieth, as a mentor goes stale as the student learns.
         history: T ≥ 1, how many losses of a sample the mentor reads.
-        reads_label: whether the mentor reads the given label.
+        reads_label: whether the mentor reads the given label. All classes with fewer than 10
+            verified samples are read as one class.
         steps: number of steps of Adam at each update, ≥ 1.
         learning_rate: the highest learning rate of Adam, > 0.
+        fallback: whether the predefined rule is used where it does better on held-out samples. The
+            paper always uses the learned mentor.
+        held_out: share of the verified samples that only measures how good the mentor is, in
+            [0, 1); 0 in the paper. `fallback` needs some.
         architecture: name of the mentor's architecture.
     """
 
@@ -77,6 +82,8 @@ class LearningConfig:
     reads_label: bool = False
     steps: int = 600
     learning_rate: float = 0.03
+    fallback: bool = True
+    held_out: float = 0.2
     architecture: str = "bilstm"
 
     def __post_init__(self) -> None:
@@ -89,6 +96,13 @@ class LearningConfig:
                 raise MentorNetError(f"updates must be shares of training in (0, 1), got {share:g}")
         if self.history < 1:
             raise MentorNetError(f"history must be ≥ 1, got {self.history}")
+        if not 0 <= self.held_out < 1:
+            raise MentorNetError(f"held_out must be in [0, 1), got {self.held_out:g}")
+        if self.fallback and not self.held_out:
+            raise MentorNetError(
+                "held_out is 0, but fallback compares two rules on held-out samples; set "
+                "fallback=off too, or hold some out"
+            )
         self.fit()
 
     def fit(self) -> FitConfig:

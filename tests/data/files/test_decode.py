@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import re
 from pathlib import Path
@@ -13,7 +14,9 @@ from PIL import Image
 
 from mentornet import MentorNetError
 from mentornet.data import UnreadableImage, read_image, read_images
+from mentornet.data.files import decode
 from mentornet.data.files.reading import survey
+from mentornet.data.stream.streamed import Place, read_place
 from tests.data.image_files import huge_png, png, random_pixels, write_png
 
 
@@ -72,6 +75,73 @@ def test_every_mode_becomes_colour_and_grey(name: str, tmp_path: Path) -> None:
     grey = read_image(path, size=8, channels=1)
     assert grey.shape == (1, 8, 8)
     assert grey.float().mean() == pytest.approx(0.299 * red + 0.587 * green + 0.114 * blue, abs=1)
+
+
+WIDE: dict[str, tuple[np.typing.NDArray[Any], dict[int, Any], int | None]] = {
+    "16 bits": (np.full((8, 8), 257 * 90, np.uint16), {}, 90),
+    "white is zero": (np.full((8, 8), 257 * 90, np.uint16), {262: 0}, 165),
+    "signed 16 bits": (np.full((8, 8), 90, np.int32), {258: 16, 339: 2}, None),
+    "32 bits": (np.full((8, 8), 1 << 30, np.int32), {}, None),
+    "real numbers": (np.full((8, 8), 0.5, np.float32), {}, None),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_wide_numbers_are_scaled_if_their_range_is_known(name: str, tmp_path: Path) -> None:
+    pixels, tags, expected = WIDE[name]
+    Image.fromarray(pixels).save(tmp_path / "a.tif", tiffinfo=tags)
+    if expected is None:
+        with pytest.raises(UnreadableImage, match="save it with 8 or 16 bits"):
+            read_image(tmp_path / "a.tif", size=8, channels=3)
+    else:
+        assert read_image(tmp_path / "a.tif", size=8, channels=3).unique().tolist() == [expected]
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "P", "L", "16 bits"])
+def test_large_images_are_made_smaller_in_tiles(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decode, "LARGE", 32 * 32)  # so that 64 × 96 is made 3 times smaller
+    exif = Image.Exif()
+    exif[0x0112] = 3  # upside down
+    ramp = np.repeat(np.linspace(0, 255, 96)[None], 64, 0)
+    if mode == "16 bits":
+        image = Image.fromarray((ramp * 257).astype(np.uint16))
+    else:
+        image = Image.fromarray(ramp.astype(np.uint8)).convert(mode)
+    image.save(tmp_path / "a.png", exif=exif)
+    read = read_image(tmp_path / "a.png", size=8, channels=1)[0].float()
+    expected = ramp[0, 16:80].reshape(8, 8).mean(1)[::-1]
+    assert (read - torch.from_numpy(expected.copy())).abs().max() < 6
+
+
+@pytest.mark.parametrize(("kind", "pixels"), [("png", 64), ("webp", 16), ("jpg", 64)])
+def test_what_takes_too_much_memory_is_refused(
+    kind: str, pixels: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decode, "LARGE", 10)
+    monkeypatch.setattr(decode, "_MEMORY", 64 * 4)  # 4 bytes a pixel, and 16 in WebP
+    for width in (pixels // 8, pixels // 8 + 1):
+        Image.new("RGB", (width, 8)).save(tmp_path / f"a.{kind}", lossless=True)
+        if width * 8 <= pixels:
+            read_image(tmp_path / f"a.{kind}", size=8, channels=3)
+            continue
+        with pytest.raises(UnreadableImage, match=f"{width * 8} pixels, too many"):
+            read_image(tmp_path / f"a.{kind}", size=8, channels=3)
+    Image.new("RGB", (8, 4)).save(tmp_path / "b.jpg", progressive=True)
+    with pytest.raises(UnreadableImage, match="32 pixels, too many"):
+        read_image(tmp_path / "b.jpg", size=8, channels=3)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_pipes_and_devices_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.png")
+    (tmp_path / "b.png").symlink_to("/dev/zero")
+    for name in ("a.png", "b.png"):
+        with pytest.raises(UnreadableImage, match="it is not a regular file"):
+            read_image(tmp_path / name, size=8, channels=3)
+        with pytest.raises(UnreadableImage, match="it is not a regular file"):
+            read_place(Place(str(tmp_path / name), name))
 
 
 @pytest.mark.parametrize(("orientation", "turns"), [(1, 0), (3, 2), (6, 3), (8, 1)])

@@ -3,10 +3,14 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
+from datetime import date, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from mentornet import MentorNetError
@@ -198,7 +202,7 @@ MISTAKES = {
         f"path,label\n{GOOD}img/../img/0.png,b\n",
         "m.csv, row 4 lists img/../img/0.png again, after",
     ),
-    "quotes": ('path,label\nimg/0.png,"a\n', "m.csv is not CSV"),
+    "quotes": ('path,label\nimg/0.png,"a\n', "m.csv, line 2: not CSV"),
 }
 
 
@@ -221,10 +225,73 @@ def test_files_that_are_no_manifests(tmp_path: Path) -> None:
     write_parquet(nothing, {"path": ["img/0.png", "img/1.png"], "label": ["a", None]})
     for name, message in [
         ("latin.csv", "is not UTF-8 text"),
-        ("text.parquet", "is damaged or not a parquet file"),
+        ("text.parquet", "cannot be read as a parquet file"),
         ("m.json", "must be a .csv or .parquet file, got m.json"),
         ("none.csv", "none.csv is missing"),
         ("nothing.parquet", "nothing.parquet, row 2 has no label"),
     ]:
         with pytest.raises(MentorNetError, match=re.escape(message)):
             load_manifest(tmp_path / name)
+
+
+@pytest.mark.parametrize("first", ["1.0", "1.", "1"])
+def test_one_number_is_one_class(first: str, tmp_path: Path) -> None:
+    write_images(tmp_path)
+    labels = [first, "1", "2", "1.0", "2.00", "10"]
+    rows = [(f"img/{row}.png", label, "train") for row, label in enumerate(labels)]
+    rows[1] = (*rows[1][:2], "test")
+    splits = load_manifest(write_csv(tmp_path / "m.csv", ["path", "label", "split"], rows))
+    assert splits.train.classes == ("1", "2", "10")
+    assert splits.train.given_label.tolist() == [0, 1, 0, 1, 2]
+
+
+@pytest.mark.parametrize("labels", [["1", "01"], ["1", "1.0", "1.5"], ["+1", "1"]])
+def test_numbers_that_are_the_same_and_cannot_be_told_apart(
+    labels: list[str], tmp_path: Path
+) -> None:
+    write_images(tmp_path)
+    rows = [(f"img/{row}.png", label) for row, label in enumerate([*labels, "x"])]
+    path = write_csv(tmp_path / "m.csv", ["path", "label"], rows)
+    with pytest.raises(MentorNetError, match="which are the same number; spell it in one way"):
+        load_manifest(path)
+
+
+def test_digits_of_other_scripts_and_very_long_numbers_are_names(tmp_path: Path) -> None:
+    write_images(tmp_path)
+    labels = ["\u0661", "1", "9" * 5_000] * 2
+    rows = [(f"img/{row}.png", label) for row, label in enumerate(labels)]
+    splits = load_manifest(write_csv(tmp_path / "m.csv", ["path", "label"], rows))
+    assert splits.train.classes == ("1", "9" * 5_000, "\u0661")
+
+
+@pytest.mark.parametrize(
+    ("values", "classes"),
+    [
+        ([b"a", b"b"], ("a", "b")),
+        ([Decimal("1.00"), Decimal("2.00")], ("1", "2")),
+        ([Decimal("1.50"), Decimal("2.00")], ("1.50", "2")),
+        ([timedelta(1), timedelta(2)], None),
+        ([date(2020, 1, 1), date(2020, 1, 2)], None),
+        ([[1], [2]], None),
+        ([b"\xff", b"a"], None),
+    ],
+)
+def test_labels_of_every_type_of_parquet(
+    values: list[Any], classes: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    write_images(tmp_path)
+    path = tmp_path / "m.parquet"
+    columns = {"path": [f"img/{row}.png" for row in range(6)], "label": values * 3}
+    write_parquet(path, columns)
+    if classes is not None:
+        assert load_manifest(path).train.classes == classes
+        return
+    with pytest.raises(MentorNetError, match=r"m\.parquet, row 1"):
+        load_manifest(path)
+
+
+def test_a_column_of_parquet_that_is_there_twice(tmp_path: Path) -> None:
+    table = pa.table({"path": ["a"], "label": ["b"]})
+    pq.write_table(table.append_column("label", table["label"]), tmp_path / "m.parquet")
+    with pytest.raises(MentorNetError, match="path, label, label, one of them twice"):
+        load_manifest(tmp_path / "m.parquet")

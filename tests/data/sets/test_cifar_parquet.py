@@ -118,8 +118,8 @@ SMALL = [{"bytes": png(np.zeros((28, 28), np.uint8)), "path": None}] * 2
 
 MISTAKES: dict[str, tuple[dict[str, list[Any]], str]] = {
     "other images": (tiny(img=SMALL), "must hold colour images of 32 × 32"),
-    "missing label": (tiny(label=[0, None]), "label must be a whole number in every row"),
-    "text": (tiny(label=["0", "1"]), "label must be a whole number in every row"),
+    "missing label": (tiny(label=[0, None]), "label must be a class number in every row"),
+    "text": (tiny(label=["0", "1"]), "label must be a class number in every row"),
     "beyond": (tiny(label=[0, 10]), "given labels must be in 0–9, got 0 to 10"),
     "damaged": (
         tiny(img=[tiny()["img"][0], {"bytes": b"", "path": None}]),
@@ -148,5 +148,5 @@ def test_a_file_that_is_cut_short(tmp_path: Path) -> None:
         write_parquet(tmp_path / f"{part}-0.parquet", tiny())
     path = tmp_path / "train-0.parquet"
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(MentorNetError, match=r"train-0.parquet is damaged or not a parquet file"):
+    with pytest.raises(MentorNetError, match=r"train-0.parquet cannot be read as a parquet file"):
         load_cifar10(tmp_path)

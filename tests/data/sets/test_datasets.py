@@ -7,6 +7,7 @@ import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from mentornet.data import (
 )
 from mentornet.data.sets.cifar_python import read_pickle
 from mentornet.data.sets.fashion_mnist import read_idx
+from tests.data.files.pickles import old_numpy
 
 
 def test_digits_are_split_the_same_way_every_time() -> None:
@@ -85,6 +87,29 @@ def test_cifar100_knows_its_superclasses(tmp_path: Path) -> None:
     assert train.groups.tolist() == [k % 20 for k in range(100)]
 
 
+@pytest.mark.parametrize("protocol", range(6))
+def test_cifar_that_somebody_pickled_again(protocol: int, tmp_path: Path) -> None:
+    inner = write_cifar10(tmp_path)
+    expected = load_cifar10(tmp_path)
+    for number, path in enumerate(sorted(inner.iterdir())):
+        content = pickle.loads(path.read_bytes())
+        if "data" in content:
+            order: Literal["F", "C"] = "F" if number % 2 else "C"
+            content["data"] = np.asarray(
+                content["data"], ">i2" if number % 3 else "u1", order=order
+            )
+            labels = np.array(content["labels"], np.int8)
+            content["labels"] = labels if number % 2 else list(labels)
+        if number % 2:  # as it is if the file was read with encoding="bytes"
+            content = {key.encode(): value for key, value in content.items()}
+        path.write_bytes(old_numpy(content, protocol))
+    found = load_cifar10(tmp_path)
+    for one, other in ((found.train, expected.train), (found.test, expected.test)):
+        assert torch.equal(one.tensor, other.tensor)
+        assert torch.equal(one.given_label, other.given_label)
+        assert one.classes == other.classes
+
+
 class Evil:
     """What a stranger could write: a pickle that runs a command when it is read."""
 
@@ -98,7 +123,7 @@ def test_a_pickle_that_would_run_code_is_refused(
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "data_batch_1"
     path.write_bytes(pickle.dumps({"data": Evil()}))
-    with pytest.raises(MentorNetError, match=r"damaged or not a file of CIFAR: .*system"):
+    with pytest.raises(MentorNetError, match=r"cannot be read as a file of CIFAR: .*system"):
         read_pickle(path)
     assert not (tmp_path / "pwned").exists()
 
@@ -112,16 +137,25 @@ def cut(path: Path) -> None:
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing": (lambda f: (f / "data_batch_3").unlink(), "data_batch_3 is missing"),
-    "cut short": (lambda f: cut(f / "data_batch_3"), "data_batch_3 is damaged"),
-    "empty": (lambda f: (f / "data_batch_3").write_bytes(b""), "data_batch_3 is damaged"),
-    "text": (lambda f: (f / "data_batch_3").write_text("hello"), "data_batch_3 is damaged"),
+    "cut short": (
+        lambda f: cut(f / "data_batch_3"),
+        "data_batch_3 cannot be read as a file of CIFAR",
+    ),
+    "empty": (
+        lambda f: (f / "data_batch_3").write_bytes(b""),
+        "data_batch_3 cannot be read as a file of CIFAR",
+    ),
+    "text": (
+        lambda f: (f / "data_batch_3").write_text("hello"),
+        "data_batch_3 cannot be read as a file of CIFAR",
+    ),
     "a list": (
         lambda f: (f / "data_batch_3").write_bytes(pickle.dumps([1])),
         "must hold a dict, got list",
     ),
     "no labels": (
         lambda f: (f / "data_batch_3").write_bytes(pickle.dumps({"data": PIXELS})),
-        "data_batch_3 must hold one label for each image under 'labels'",
+        "data_batch_3 must hold whole numbers under 'labels', got NoneType",
     ),
     "labels of text": (
         lambda f: (f / "test_batch").write_bytes(pickle.dumps({"data": PIXELS, "labels": ["a"]})),
@@ -133,7 +167,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "no data": (
         lambda f: (f / "data_batch_3").write_bytes(pickle.dumps({})),
-        "must hold uint8 images of 3 × 32 × 32",
+        "must hold images of 3 × 32 × 32",
     ),
 }
 
@@ -173,12 +207,33 @@ def test_fashion_mnist_plain_and_compressed(tmp_path: Path) -> None:
         (b"", "is not an IDX file"),
         (b"\x00\x00\x09\x01\x00\x00\x00\x01\x00", "is not an IDX file of bytes"),
         (idx(np.zeros((2, 3), np.uint8))[:-1], "must hold 6 bytes, got 5"),
+        (idx(np.zeros((2, 3), np.uint8)) + b"\0", "must hold 6 bytes, got more"),
+        (idx(np.zeros((0, 3), np.uint8)), "states the shape (0, 3)"),
+        (b"\0\0\x08\3" + b"\xff" * 12, "states the shape (4294967295, 4294967295, 4294967295)"),
+        (b"\0\0\x08\3\0\0", "cannot be read as IDX"),
     ],
 )
 def test_damaged_idx(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(MentorNetError, match=re.escape(message)):
         read_idx(tmp_path / "x")
+
+
+def test_a_gzip_bomb_costs_no_more_than_it_states(tmp_path: Path) -> None:
+    zeros = gzip.compress(idx(np.zeros(6, np.uint8)) + bytes(1 << 24))
+    (tmp_path / "x.gz").write_bytes(zeros)
+    with pytest.raises(MentorNetError, match="must hold 6 bytes, got more"):
+        read_idx(tmp_path / "x.gz")
+
+
+def test_train_and_test_images_of_different_sizes_are_refused(tmp_path: Path) -> None:
+    for part, side in (("train", 28), ("t10k", 27)):
+        (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(
+            idx(np.zeros((10, side, 28), np.uint8))
+        )
+        (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(idx(np.arange(10, dtype=np.uint8)))
+    with pytest.raises(MentorNetError, match="the test samples have the shape"):
+        load_fashion_mnist(tmp_path)
 
 
 def test_missing_or_broken_fashion_mnist(tmp_path: Path) -> None:

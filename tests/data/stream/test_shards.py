@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import io
+import json
 import re
+import shutil
 import tarfile
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -209,8 +215,13 @@ BAD_TARS: list[tuple[dict[str, bytes], str]] = [
     ({"/etc/x.jpg": b"1"}, "leads out of its folder"),
     ({"a.jpg": b"1"}, "a has no label"),
     ({"a.jpg": b"1", "a.json": b"[1]"}, "a.json must hold a JSON object"),
-    ({"a.jpg": b"1", "a.json": b"{"}, "a.json cannot be read"),
+    ({"a.jpg": b"1", "a.json": b"{"}, "a.json is not JSON"),
     ({"a.jpg": b"1", "a.cls": b"\xff"}, "a.cls cannot be read"),
+    ({"a.jpg": b"1", "a.cls": b"9" * 12}, "has class 999999999999; is it a number?"),
+    ({"a.jpg": b"1", "a.cls": b"9" * 5_000}, "must have a name or a number as its label"),
+    ({"a.jpg": b"1", "a.json": b"[" * 100_000}, "a.json is not JSON"),
+    ({"a.jpg": b"1", "a.json": b'{"label": ' + b"9" * 5_000 + b"}"}, "a.json is not JSON"),
+    ({"a.jpg": b"1", "a.json": b'{"label": [1]}'}, "a must have a name or a number as its label"),
     (
         {"a.jpg": jpeg(0, 0), "a.cls": b"0", "b.jpg": jpeg(1, 0), "b.cls": b"1"},
         "too few training samples to hold any out",
@@ -229,7 +240,9 @@ def test_a_tar_of_others_that_is_cut_short(tmp_path: Path) -> None:
     path = tmp_path / "train-0.tar"
     write_tar(path, {"a.jpg": jpeg(0, 0), "a.cls": b"0"})
     path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(MentorNetError, match=r"train-0\.tar is (cut short|not a whole tar file)"):
+    with pytest.raises(
+        MentorNetError, match=r"train-0\.tar (is cut short|cannot be read as a complete tar file)"
+    ):
         load_data(f"{tmp_path}")
 
 
@@ -275,3 +288,87 @@ def test_a_tar_among_class_folders_is_no_shard(tmp_path: Path) -> None:
             put(tmp_path / name / f"{number}.jpg", jpeg(0, number))
     put(tmp_path / "val.tar", b"")
     assert len(load_data(f"{tmp_path}", LoadOptions(image_size=8)).train) == 6
+
+
+def test_numbers_with_zeros_before_them_and_digits_of_other_scripts(tmp_path: Path) -> None:
+    members = {}
+    for number in range(20):
+        members[f"a{number}.jpg"] = jpeg(number % 2, number)
+        members[f"a{number}.cls"] = b"01" if number % 2 else b"0"
+    write_tar(tmp_path / "train-0.tar", members)
+    assert load_data(f"{tmp_path}").train.classes == ("0", "1")
+    write_tar(tmp_path / "train-0.tar", {**members, "a1.cls": "\u0661".encode()})
+    assert load_data(f"{tmp_path}").train.classes == ("0", "01", "\u0661")
+
+
+@pytest.fixture(scope="module")
+def packed_digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("packed") / "shards"
+    digits = load_digits()
+    few = Splits(digits.train.rows(slice(0, 20)), digits.test.rows(slice(0, 5)))
+    pack(few, folder, source="digits", per_shard=10)
+    return folder
+
+
+ODD_FIELDS: tuple[Any, ...] = (..., None, 3, "text", [1, None], {}, [[]], 1e300)
+PLANS: list[tuple[str, Any]] = [
+    (key, value) for key in ("shards", "classes", "streamed", "shape") for value in ODD_FIELDS
+] + [
+    ("shards", ["../../etc/passwd"] * 3), ("shards", ["train-000000.tar"]), ("shards", []),
+    ("classes", ["a", "a"]), ("classes", ["a"]), ("classes", ["a", "b"]),
+    ("shape", [1, 8]), ("shape", [1, 8, 9]), ("shape", [1, -8, -8]), ("shape", [2, 8, 8]),
+    ("shape", [1, 10**9, 10**9]), ("shape", [1, 16, 16]), ("shape", [3, 8, 8]),
+    ("groups", [1]), ("groups", [10**30] * 10), ("groups", "text"), ("groups", [None] * 10),
+    ("format", True), ("format", 2), ("format", 10**100),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "value"), PLANS)
+def test_every_field_of_the_plan_is_checked(
+    key: str, value: Any, packed_digits: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(packed_digits, tmp_path / "x")
+    path = tmp_path / "x/shards.json"
+    content = json.loads(path.read_text())
+    content[key] = value
+    if value is ...:
+        del content[key]
+    path.write_text(json.dumps(content))
+    with pytest.raises(MentorNetError) as error:
+        load_shards(tmp_path / "x")
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 500
+
+
+ODD_VALUES: tuple[Any, ...] = (..., 0.5, [1], b"bytes", "text", -2, 2**62, None, timedelta(1))
+INDICES: list[tuple[str, Any]] = [
+    (key, value)
+    for key in ("part", "shard", "offset", "size", "given_label", "true_label", "path")
+    for value in ODD_VALUES
+    if (key, value) not in [("path", None), ("path", "text"), ("part", "text")]
+]
+
+
+@pytest.mark.parametrize(("key", "value"), INDICES)
+def test_every_column_of_the_index_is_checked(
+    key: str, value: Any, packed_digits: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(packed_digits, tmp_path / "x")
+    path = tmp_path / "x/index.parquet"
+    columns = pq.read_table(path).to_pydict()
+    columns[key] = [value] * len(columns[key])
+    if value is ...:
+        del columns[key]
+    pq.write_table(pa.table(columns), path)
+    with pytest.raises(MentorNetError) as error:
+        load_shards(tmp_path / "x")
+    assert "\n" not in str(error.value)
+
+
+def test_a_column_that_is_there_twice(packed_digits: Path, tmp_path: Path) -> None:
+    shutil.copytree(packed_digits, tmp_path / "x")
+    path = tmp_path / "x/index.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.append_column("size", table["size"]), path)
+    with pytest.raises(MentorNetError, match=r"index\.parquet"):
+        load_shards(tmp_path / "x")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import io
+import math
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, first_line
+from mentornet.files import open_file
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -27,11 +30,27 @@ __all__ = [
     "opened",
     "quiet",
     "read_image",
+    "take_turns",
     "upright",
 ]
 
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM", "JPEG2000", "AVIF")
 """Formats that are opened. Pillow knows others that start programs (EPS starts Ghostscript)."""
+
+LARGE = 1 << 24
+"""Images of more pixels are decoded one at a time, and made smaller in tiles."""
+
+_MEMORY = 800 << 20  # bytes that decoding one image may take
+_BYTES = {"JPEG": 4, "PNG": 4, "BMP": 4, "PPM": 4, "GIF": 8, "TIFF": 8, "JPEG2000": 20}
+_OTHER_BYTES, _PROGRESSIVE = 16, 6  # bytes of memory for each pixel while it is decoded
+
+_turn: AbstractContextManager[Any] = threading.Lock()
+
+
+def take_turns(lock: AbstractContextManager[Any]) -> None:
+    """Decode large images only while `lock` is held, for processes that share it."""
+    global _turn  # noqa: PLW0603 - one budget for all threads of a process
+    _turn = lock
 
 
 class UnreadableImage(MentorNetError):  # noqa: N818 - what is wrong is the image
@@ -112,13 +131,26 @@ def opened(source: Path | Packed) -> Iterator[Image]:
 
     formats = [name for name in FORMATS if name in Image.OPEN]
     try:
-        content = source.read_bytes() if isinstance(source, Path) else source.content
-        if not content:
-            raise ValueError("it is empty")
-        with Image.open(io.BytesIO(content), formats=formats) as image:
-            yield image
+        with open_file(source) if isinstance(source, Path) else io.BytesIO(source.content) as file:
+            if not file.read(1):
+                raise ValueError("it is empty")
+            file.seek(0)
+            with Image.open(file, formats=formats) as image, _budget(image):
+                yield image
     except Exception as error:  # a decoder may raise anything on bytes it does not expect
         raise UnreadableImage(str(source), _reason(error)) from error
+
+
+def _budget(image: Image) -> AbstractContextManager[Any]:
+    """Raise if decoding takes too much memory; a large image waits for its turn."""
+    pixels = image.width * image.height
+    if pixels <= LARGE:
+        return nullcontext()
+    cost = _BYTES.get(image.format or "", _OTHER_BYTES)
+    cost += _PROGRESSIVE if image.info.get("progressive") else 0
+    if pixels * cost > _MEMORY:
+        raise ValueError(f"it has {pixels:,} pixels, too many to be decoded safely")
+    return _turn
 
 
 def check_shape(size: int, channels: int) -> None:
@@ -133,19 +165,78 @@ def upright(image: Image, mode: str) -> Image:
     """The image in `mode`, L or RGB, turned as its EXIF says.
 
     16 bits become 8, transparent pixels become white, and of an animation the first picture is
-    taken.
+    taken. An image of more than `LARGE` pixels is made smaller by a whole factor.
     """
-    from PIL.Image import alpha_composite, fromarray, new
     from PIL.ImageOps import exif_transpose
 
-    image = exif_transpose(image)
-    if image.mode.startswith("I"):
-        wide = np.asarray(image).astype(np.int64).clip(0, 65535)
-        return fromarray(((wide + 128) // 257).astype(np.uint8)).convert(mode)
+    depth, factor = _Depth.of(image), math.ceil((image.width * image.height / LARGE) ** 0.5)
+    if factor <= 1:
+        return _flat(exif_transpose(image), mode, depth)
+    turned = image.getexif().get(_ORIENTATION, 1)
+    small = _shrunk(image, mode, depth, factor)
+    small.getexif()[_ORIENTATION] = turned
+    return exif_transpose(small)
+
+
+_ORIENTATION, _BITS, _PHOTOMETRIC = 0x0112, 258, 262  # tags of EXIF and TIFF
+
+
+@dataclass(frozen=True)
+class _Depth:
+    """The values of black and white in an image of wide numbers.
+
+    Attributes:
+        white: the largest value; 0 for an image of 8 bits, which needs no scaling.
+        inverted: whether it means black.
+    """
+
+    white: int = 0
+    inverted: bool = False
+
+    @classmethod
+    def of(cls, image: Image) -> _Depth:
+        """The depth; numbers without a known range raise `ValueError`."""
+        if image.mode not in ("I", "F") and not image.mode.startswith("I;16"):
+            return cls()
+        if image.mode == "F" or (image.mode == "I" and image.format != "PPM"):
+            raise ValueError(
+                "its pixels are signed, 32-bit or real numbers, whose black and white are not "
+                "known; save it with 8 or 16 bits"
+            )
+        tags: Any = getattr(image, "tag_v2", {})  # only TIFF has them
+        bits = tags.get(_BITS, (16,))[0]
+        return cls((1 << bits) - 1, inverted=tags.get(_PHOTOMETRIC) == 0)
+
+    def in_8_bits(self, wide: np.typing.NDArray[Any]) -> np.typing.NDArray[np.uint8]:
+        """Values scaled from 0 … white to 0 … 255."""
+        values = (wide.astype(np.int64).clip(0, self.white) * 255 + self.white // 2) // self.white
+        return (255 - values if self.inverted else values).astype(np.uint8)
+
+
+def _flat(image: Image, mode: str, depth: _Depth) -> Image:
+    """The image in `mode`, on white."""
+    from PIL.Image import alpha_composite, fromarray, new
+
+    if depth.white:
+        return fromarray(depth.in_8_bits(np.asarray(image))).convert(mode)
     if {"A", "a"} & set(image.getbands()) or "transparency" in image.info:
         layer = image.convert("RGBA")
         image = alpha_composite(new("RGBA", layer.size, "white"), layer)
     return image.convert(mode)
+
+
+def _shrunk(image: Image, mode: str, depth: _Depth, factor: int) -> Image:
+    """The image in `mode`, on white and `factor` times smaller; it is copied a tile at a time."""
+    from PIL.Image import new
+
+    small = new(mode, (-(-image.width // factor), -(-image.height // factor)))
+    step = 256 * factor
+    for top in range(0, image.height, step):
+        for left in range(0, image.width, step):
+            right, bottom = min(left + step, image.width), min(top + step, image.height)
+            tile = _flat(image.crop((left, top, right, bottom)), mode, depth).reduce(factor)
+            small.paste(tile, (left // factor, top // factor))
+    return small
 
 
 def _reason(error: Exception) -> str:
@@ -155,6 +246,4 @@ def _reason(error: Exception) -> str:
         return "it is not an image, or its format is not supported"
     if isinstance(error, Image.DecompressionBombError):
         return "it has too many pixels to be decoded safely"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error) or type(error).__name__
+    return first_line(error)

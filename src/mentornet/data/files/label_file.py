@@ -1,104 +1,156 @@
 """Given labels from a file in the form of CIFAR-N: one array of labels under each key.
 
-CIFAR-N is released as a dict of arrays, in a `.pt` file and in a pickled `.npy` file; a `.npz` file
-of plain arrays is read too. Pickles are read with restricted readers, which never run code.
+CIFAR-N is released as a dict of arrays and lists, in a `.pt` file and in a pickled `.npy` file; a
+`.npz` file of plain arrays is read too. Only the labels that are asked for are read from a `.npz`
+file and from the storages of a `.pt` file. Nothing in these files can run (see `plain_pickle`).
 """
 
 from __future__ import annotations
 
-import io
+import math
 import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from mentornet.data.files.restricted import BROKEN, RECONSTRUCT, unpickle
+from mentornet.data.files import torch_file
+from mentornet.data.files.arrays import read_array, read_header
+from mentornet.data.files.pickled_parts import PickledArray
+from mentornet.data.files.pickled_parts import Tensor as PickledTensor
+from mentornet.data.files.plain_pickle import LARGEST, unpickle
 from mentornet.errors import MentorNetError
+from mentornet.files import BoundedReads, open_file, read_bytes, reading
 from mentornet.names import did_you_mean
 
-__all__ = ["label_keys", "read_labels"]
+__all__ = ["label_keys", "read_labels", "whole_numbers"]
+
+_MOST = 10**8  # labels that are read if the number of samples is not known
+
+_Arrays = dict[str, Callable[[int], Any]]
+"""By key, a function that reads an array of at most so many labels."""
 
 
-def read_labels(path: Path, key: str | None = None) -> Tensor:
+def read_labels(path: Path, key: str | None = None, *, count: int | None = None) -> Tensor:
     """The labels in a `.npz`, `.npy` or `.pt` file, `(N,)`, int64.
 
     Args:
         path: the file.
         key: the name of the labels; not needed if the file holds one array only.
+        count: N, if it is known; another number of labels is an error.
     """
-    content = _read(path)
-    if key is None and len(content) == 1:
-        (key,) = content
-    if key is None:
-        known = ", ".join(sorted(content))
-        raise MentorNetError(f"{path} holds several arrays; say which, one of: {known}")
-    if key not in content:
-        raise MentorNetError(f"{path} holds no labels {key!r}; {did_you_mean(key, content)}")
-    try:
-        labels = np.asarray(content[key])
-    except (TypeError, RuntimeError) as error:  # the tensor has no counterpart in NumPy
-        raise MentorNetError(
-            f"{path}: {key!r} must be whole numbers, one for each sample ({error})"
-        ) from None
-    if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
-        raise MentorNetError(
-            f"{path}: {key!r} must be whole numbers, one for each sample, "
-            f"got {labels.dtype} of shape {labels.shape}"
-        )
-    return torch.from_numpy(labels.astype(np.int64))
+    with _opened(path) as content:
+        if key is None and len(content) == 1:
+            (key,) = content
+        if key is None:
+            known = ", ".join(sorted(content))
+            raise MentorNetError(f"{path} holds several arrays; say which, one of: {known}")
+        if key not in content:
+            raise MentorNetError(f"{path} holds no labels {key!r}; {did_you_mean(key, content)}")
+        try:
+            labels = whole_numbers(content[key](_MOST if count is None else count))
+        except _Odd as error:
+            raise MentorNetError(
+                f"{path}: {key!r} must be whole numbers, one for each sample, {error}"
+            ) from None
+    if count is not None and len(labels) != count:
+        raise MentorNetError(f"{path} holds {len(labels)} labels for {count} training samples")
+    return torch.from_numpy(labels)
 
 
 def label_keys(path: Path) -> tuple[str, ...]:
     """The names of the arrays in the file; a plain array is called `labels`."""
-    return tuple(_read(path))
+    with _opened(path) as content:
+        return tuple(content)
 
 
-def _read(path: Path) -> dict[str, Any]:
+class _Odd(ValueError):  # noqa: N818 - never leaves this file
+    """The array holds no labels."""
+
+
+def whole_numbers(value: Any) -> NDArray[np.int64]:
+    """An array or a list from a pickle as labels; a `ValueError` says what it is if it is none."""
+    if isinstance(value, PickledArray):
+        value = value.value
+    if isinstance(value, PickledTensor):
+        value = value.array()
+    if isinstance(value, list):
+        if not all(type(label) is int and abs(label) < 1 << 63 for label in value):
+            raise _Odd("got a list of other things")
+        value = np.array(value, np.int64)
+    if not isinstance(value, np.ndarray):
+        raise _Odd(f"got {type(value).__name__}")
+    if value.ndim != 1 or value.dtype.kind not in "iu":
+        raise _Odd(f"got {value.dtype} of shape {value.shape}")
+    if len(value) and int(value.max()) >= 1 << 63:
+        raise _Odd(f"got {int(value.max())}")
+    return value.astype(np.int64)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[_Arrays]:
+    """The arrays in a file, which can be read as long as it is open."""
     path = path.expanduser()
-    if not path.is_file():
-        raise MentorNetError(f"{path} is missing")
-    readers = {".npz": _read_npz, ".npy": _read_npy, ".pt": _read_pt}
+    readers = {".npz": _open_npz, ".npy": _open_npy, ".pt": _open_pt}
     if path.suffix not in readers:
         raise MentorNetError(f"labels must be in a .npz, .npy or .pt file, got {path.name}")
-    try:
-        content = readers[path.suffix](path)
-    except (*BROKEN, OSError, RuntimeError, zipfile.BadZipFile) as error:
-        raise MentorNetError(f"{path} cannot be read as labels: {error}") from None
-    if isinstance(content, dict) and content:
-        return {str(key): value for key, value in content.items()}
-    if isinstance(content, np.ndarray | Tensor):
-        return {"labels": content}
-    raise MentorNetError(f"{path} must hold an array of labels, or several by name")
+    with reading(path, "as labels"), readers[path.suffix](path) as content:
+        if not content:
+            raise MentorNetError(f"{path} must hold an array of labels, or several by name")
+        yield content
 
 
-def _read_npz(path: Path) -> dict[str, Any]:
-    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
-        return dict(archive)
+@contextmanager
+def _open_npz(path: Path) -> Iterator[_Arrays]:
+    with BoundedReads(path) as file, zipfile.ZipFile(file) as archive:
+        names = [name for name in archive.namelist() if name.endswith(".npy")]
+
+        def read(name: str, most: int) -> Any:
+            with archive.open(name) as member:
+                return _read_plain(member, most)
+
+        yield {name.removesuffix(".npy"): partial(read, name) for name in names}
 
 
-def _read_npy(path: Path) -> Any:
+@contextmanager
+def _open_npy(path: Path) -> Iterator[_Arrays]:
     """An array, or a dict inside an array, which NumPy reads only if it trusts the pickle."""
-    raw = io.BytesIO(path.read_bytes())
-    version = np.lib.format.read_magic(raw)
-    read_header = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }.get(version)
-    if read_header is None:
-        raise ValueError(f"version {version} of the format is unknown")
-    *_, dtype = read_header(raw)
-    if not dtype.hasobject:
-        return np.load(path, allow_pickle=False)
-    content = unpickle(raw.read())
-    return content.item() if isinstance(content, np.ndarray) and content.ndim == 0 else content
+    with open_file(path) as file:
+        header = read_header(file)
+        start = file.tell()
+        file.seek(0)
+        if "O" not in header.descr:
+            yield {"labels": partial(_read_plain, file)}
+            return
+    content = unpickle(read_bytes(path, LARGEST)[start:])
+    yield _by_name(content.value if isinstance(content, PickledArray) else content)
 
 
-def _read_pt(path: Path) -> Any:
-    """Read with the restricted reader of PyTorch, which here allows NumPy arrays."""
-    with torch.serialization.safe_globals(
-        [np.ndarray, np.dtype, type(np.dtype(np.int64)), RECONSTRUCT]
-    ):
-        return torch.load(path, map_location="cpu", weights_only=True)
+@contextmanager
+def _open_pt(path: Path) -> Iterator[_Arrays]:
+    with torch_file.opened(path) as content:
+        yield _by_name(content)
+
+
+def _by_name(content: Any) -> _Arrays:
+    if isinstance(content, list | PickledArray | PickledTensor):
+        content = {"labels": content}
+    if not isinstance(content, dict):
+        return {}
+    return {key: lambda _, value=value: value for key, value in content.items()}  # type: ignore[misc]
+
+
+def _read_plain(file: Any, most: int) -> NDArray[Any]:
+    header = read_header(file)
+    count = math.prod(header.shape)
+    if len(header.shape) == 1 and count > most:
+        raise ValueError(f"it has {count:,} labels, expected {most:,}")
+    if len(header.shape) != 1:
+        raise _Odd(f"got {header.descr} of shape {header.shape}")
+    return read_array(file, header)

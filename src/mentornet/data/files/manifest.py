@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 from mentornet.data.files.entries import Entry, read_entries
@@ -18,6 +21,8 @@ __all__ = ["load_manifest"]
 
 SPLITS = {"": "train", "train": "train", "test": "test", **dict.fromkeys(VALIDATION, "validation")}
 """The values of the column `split`, and the part that each means."""
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{0,18})?")
 
 
 def load_manifest(path: Path, options: LoadOptions | None = None) -> Splits:
@@ -40,18 +45,17 @@ def load_manifest(path: Path, options: LoadOptions | None = None) -> Splits:
         Splits whose `paths` are those of the manifest, with `/` as the separator.
     """
     path, options = path.expanduser(), options or LoadOptions()
-    rows, notes = read_rows(path)
+    listed, notes = read_rows(path)
+    rows = _one_spelling(path, _checked(listed, path.parent, skip_bad=options.skip_bad))
+    if not rows:
+        raise MentorNetError(f"{path} lists no images")
     parts = [_part(row) for row in rows]
-    for row in rows:
-        if not row.label:
-            raise MentorNetError(f"{row} has no label; every image needs one")
     learnt = {row.label for row, part in zip(rows, parts, strict=True) if part == "train"}
     classes = _sorted_classes(learnt)
     if len(classes) < 2:
         found = f"only {classes[0]!r}" if classes else "no training rows"
         raise MentorNetError(f"{path} must list at least 2 classes to train on, found {found}")
     _check_truth(rows, parts)
-    _check_files(rows, path.parent, skip_bad=options.skip_bad)
     numbers = {name: number for number, name in enumerate(classes)}
     entries = [
         Entry(
@@ -76,10 +80,31 @@ def _part(row: Row) -> str:
         ) from None
 
 
+def _one_spelling(path: Path, rows: Iterable[Row]) -> list[Row]:
+    """The rows with 1.0 as 1, if all numbers among their labels are whole.
+
+    Other labels that are the same number, such as 1 and 01, are an error.
+    """
+    rows = list(rows)
+    labels = sorted({row.label for row in rows} | {row.true_label for row in rows})
+    numbers = {label: Decimal(label) for label in labels if _NUMBER.fullmatch(label)}
+    names = dict(zip(labels, labels, strict=True))
+    if all(value == value.to_integral_value() for value in numbers.values()):
+        names |= {label: label.partition(".")[0] for label in numbers}
+    spelled: dict[Decimal, str] = {}
+    for label, value in numbers.items():
+        if spelled.setdefault(value, names[label]) != names[label]:
+            raise MentorNetError(
+                f"{path} has the classes {spelled[value]!r} and {names[label]!r}, which are the "
+                "same number; spell it in one way"
+            )
+    return [replace(row, label=names[row.label], true_label=names[row.true_label]) for row in rows]
+
+
 def _sorted_classes(labels: Iterable[str]) -> tuple[str, ...]:
     """The labels sorted by value if all are whole numbers, else as text."""
     names = sorted(labels)
-    if all(name.removeprefix("-").isdecimal() for name in names):
+    if all(_NUMBER.fullmatch(name) and "." not in name for name in names):
         names.sort(key=int)
     return tuple(names)
 
@@ -107,8 +132,11 @@ def _check_truth(rows: list[Row], parts: list[str]) -> None:
             )
 
 
-def _check_files(rows: list[Row], folder: Path, *, skip_bad: bool) -> None:
-    """Raise if a path is missing or listed twice; `skip_bad` allows missing files."""
+def _checked(rows: Iterable[Row], folder: Path, *, skip_bad: bool) -> Iterator[Row]:
+    """The rows. No path, no label, a missing file, or one that is listed twice, is an error.
+
+    `skip_bad` allows missing files.
+    """
     seen: dict[str, Row] = {}
     for row in rows:
         if not row.path:
@@ -117,8 +145,11 @@ def _check_files(rows: list[Row], folder: Path, *, skip_bad: bool) -> None:
         if place in seen:
             raise MentorNetError(f"{row} lists {row.path} again, after {seen[place]}")
         seen[place] = row
-        if not skip_bad and not Path(place).is_file():
+        if not skip_bad and not os.path.isfile(place):  # noqa: PTH113 - false for any odd path
             raise MentorNetError(
                 f"{row}: there is no file {row.path} in {folder}, the folder of the "
                 "manifest; set skip_bad to continue without it"
             )
+        if not row.label:
+            raise MentorNetError(f"{row} has no label; every image needs one")
+        yield row

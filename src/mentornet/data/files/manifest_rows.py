@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
+from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from mentornet.data.files.parquet import column_names, read_parquet
+from mentornet.cells import csv_rows, unguard
 from mentornet.errors import MentorNetError
+from mentornet.files import reading
 from mentornet.names import did_you_mean
+from mentornet.parquet import column_names, read_parquet
 
 __all__ = ["Row", "read_rows"]
 
 COLUMNS = ("path", "label", "given_label", "true_label", "split")
 """The columns that are read; `label` and `given_label` mean the same."""
 
-_Table = tuple[list[str], list[tuple[int, dict[str, str]]]]
-"""The header, and the cells by column for each row with its number."""
+_Numbered = Iterator[tuple[int, dict[str, str]]]
+"""The number of each row, and its cells by column."""
 
 
 @dataclass(frozen=True)
@@ -36,21 +39,18 @@ class Row:
         return self.place
 
 
-def read_rows(path: Path) -> tuple[list[Row], list[str]]:
+def read_rows(path: Path) -> tuple[Iterator[Row], list[str]]:
     """The rows of a `.csv` or `.parquet` manifest, and notes on columns that were not used.
 
-    Rows are counted as in a spreadsheet: the header of a CSV file is row 1.
+    Rows are counted as in a spreadsheet: the header of a CSV file is row 1. They are read as they
+    are asked for.
     """
-    if not path.is_file():
-        raise MentorNetError(f"{path} is missing")
     readers = {".csv": _read_csv, ".parquet": _read_parquet}
     if path.suffix.lower() not in readers:
         raise MentorNetError(f"a manifest must be a .csv or .parquet file, got {path.name}")
     header, numbered = readers[path.suffix.lower()](path)
     label = _check_columns(path, header)
-    if not numbered:
-        raise MentorNetError(f"{path} lists no images")
-    rows = [
+    rows = (
         Row(
             f"{path}, row {number}",
             cells["path"],
@@ -59,7 +59,7 @@ def read_rows(path: Path) -> tuple[list[Row], list[str]]:
             cells.get("split", ""),
         )
         for number, cells in numbered
-    ]
+    )
     unused = [name for name in header if name and name not in COLUMNS]
     return rows, [f"columns of {path.name} not used: {', '.join(unused)}"] if unused else []
 
@@ -85,45 +85,48 @@ def _check_columns(path: Path, header: list[str]) -> str:
     return labels[0]
 
 
-def _read_csv(path: Path) -> _Table:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = [[cell.strip() for cell in line] for line in csv.reader(file, strict=True)]
-    except UnicodeDecodeError as error:
-        raise MentorNetError(
-            f"{path} is not UTF-8 text ({error.reason}); save it as UTF-8"
-        ) from None
-    except csv.Error as error:
-        raise MentorNetError(f"{path} is not CSV: {error}") from None
-    if not lines:
+def _read_csv(path: Path) -> tuple[list[str], _Numbered]:
+    rows = csv_rows(path)
+    first = next(rows, None)
+    if first is None:
         raise MentorNetError(f"{path} is empty")
-    header, rows = lines[0], []
-    for number, cells in enumerate(lines[1:], start=2):
-        if not any(cells):
-            continue
-        if len(cells) > len(header):
-            raise MentorNetError(
-                f"{path}, row {number} has {len(cells)} cells for {len(header)} columns; "
-                "put quotes around text with commas"
-            )
-        rows.append((number, dict(zip_longest(header, cells, fillvalue=""))))
-    return header, rows
+    header = [unguard(cell) for cell in first.cells]
+
+    def numbered() -> _Numbered:
+        for number, _, cells in rows:
+            if len(cells) > len(header):
+                raise MentorNetError(
+                    f"{path}, row {number} has {len(cells)} cells for {len(header)} columns; "
+                    "put quotes around text with commas"
+                )
+            yield number, dict(zip_longest(header, map(unguard, cells), fillvalue=""))
+
+    return header, numbered()
 
 
-def _read_parquet(path: Path) -> _Table:
+def _read_parquet(path: Path) -> tuple[list[str], _Numbered]:
     header = column_names(path)
     columns = read_parquet(path, [name for name in COLUMNS if name in header])
-    rows = [
-        (number, {name: _text(value) for name, value in zip(columns, values, strict=True)})
-        for number, values in enumerate(zip(*columns.values(), strict=True), start=1)
-    ]
-    return header, rows
+
+    def numbered() -> _Numbered:
+        for number, values in enumerate(zip(*columns.values(), strict=True), start=1):
+            place = f"{path}, row {number}"
+            cells = zip(columns, values, strict=True)
+            yield number, {name: _text(place, name, value) for name, value in cells}
+
+    return header, numbered()
 
 
-def _text(value: Any) -> str:
+def _text(place: str, column: str, value: Any) -> str:
     """A cell as text: None and NaN become empty text, and 3.0 becomes 3."""
+    if isinstance(value, bytes):
+        with reading(place):
+            return value.decode().strip()
     if value is None or value != value:
         return ""
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float | Decimal) and value % 1 == 0:
         value = int(value)
+    if not isinstance(value, str | int | float | Decimal):
+        kind = type(value).__name__
+        raise MentorNetError(f"{place}: {column} must be text or a number, got {kind}")
     return str(value).strip()

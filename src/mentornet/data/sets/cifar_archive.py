@@ -12,7 +12,7 @@ from typing import NamedTuple
 from mentornet.data.progress import Progress
 from mentornet.data.sets.cifar_python import CIFAR_FOLDERS
 from mentornet.data.sets.download import download, is_address, local_path
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, first_line
 from mentornet.locking import alone
 from mentornet.names import pick
 
@@ -110,6 +110,6 @@ def _unpack(archive: Path, inner: Path, members: tuple[str, ...]) -> None:
             raise MentorNetError(f"{archive} lacks {', '.join(missing)}")
         temporary.rename(inner)
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-        raise MentorNetError(f"{archive} cannot be unpacked: {error}") from None
+        raise MentorNetError(f"{archive} cannot be unpacked: {first_line(error)}") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

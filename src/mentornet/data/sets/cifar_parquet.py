@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from mentornet.data.files.decode import Packed
-from mentornet.data.files.parquet import class_names, column_names, read_parquet
 from mentornet.data.files.reading import read_images, survey
 from mentornet.data.progress import Progress
 from mentornet.data.samples import Samples, Splits
 from mentornet.data.sets.cifar_classes import CLASSES, grouped
 from mentornet.errors import MentorNetError
+from mentornet.parquet import class_names, column_names, read_parquet
 
 __all__ = ["ParquetFiles", "find_parquet", "official_order", "read_parquet_splits"]
 
@@ -100,7 +100,8 @@ def _read(
     packed: list[Packed] = []
     labels: dict[str, list[Any]] = {LABEL[name]: [], "coarse_label": []}
     for path in paths:
-        columns = read_parquet(path)
+        wanted = (image, *labels)
+        columns = read_parquet(path, [name for name in column_names(path) if name in wanted])
         packed += [
             Packed(f"{path}, row {row}", _content(cell))
             for row, cell in enumerate(columns[image], start=1)
@@ -108,8 +109,8 @@ def _read(
         for column in labels:
             labels[column] += columns.get(column, [])
     for column, values in labels.items():
-        if not all(isinstance(value, int) for value in values):
-            raise MentorNetError(f"{paths[0].parent}: {column} must be a whole number in every row")
+        if not all(type(value) is int and 0 <= value < 100 for value in values):
+            raise MentorNetError(f"{paths[0].parent}: {column} must be a class number in every row")
     if survey(packed) != (32, 3):
         raise MentorNetError(f"{paths[0].parent} must hold colour images of 32 × 32")
     pixels = read_images(packed, 32, 3, on_progress=on_progress).pixels

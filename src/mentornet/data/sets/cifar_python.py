@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from mentornet.data.files.restricted import BROKEN, unpickle
+from mentornet.data.files.label_file import whole_numbers
+from mentornet.data.files.pickled_parts import PickledArray
+from mentornet.data.files.plain_pickle import LARGEST, unpickle
 from mentornet.data.samples import Samples, Splits
 from mentornet.data.sets.cifar_classes import grouped
 from mentornet.errors import MentorNetError
+from mentornet.files import read_bytes, reading
 
 __all__ = ["CIFAR_FOLDERS", "python_folder", "read_cifar10", "read_cifar100", "read_pickle"]
 
@@ -23,15 +27,15 @@ def read_cifar10(files: Path) -> Splits:
     """CIFAR-10 from the folder `cifar-10-batches-py`."""
     names = _names(files / "batches.meta", "label_names")
     train = [files / f"data_batch_{number}" for number in range(1, 6)]
-    return Splits(_read(train, "labels", names), _read([files / "test_batch"], "labels", names))
+    test = [files / "test_batch"]
+    return Splits(_read(train, names, "labels")[0], _read(test, names, "labels")[0])
 
 
 def read_cifar100(files: Path) -> Splits:
     """CIFAR-100 with its fine labels from the folder `cifar-100-python`."""
     names = _names(files / "meta", "fine_label_names")
-    train = _read([files / "train"], "fine_labels", names)
-    test = _read([files / "test"], "fine_labels", names)
-    coarse = _labels(files / "train", read_pickle(files / "train"), "coarse_labels", len(train))
+    train, coarse = _read([files / "train"], names, "fine_labels", "coarse_labels")
+    test, _ = _read([files / "test"], names, "fine_labels")
     return grouped(Splits(train, test), coarse)
 
 
@@ -43,14 +47,12 @@ def python_folder(folder: Path, name: str) -> Path:
 
 def read_pickle(path: Path) -> dict[str, Any]:
     """The dict in one of the files of CIFAR; a file that holds more than plain data is refused."""
-    try:
-        content = unpickle(path.read_bytes())
-    except FileNotFoundError:
+    if not path.exists():
         raise MentorNetError(
             f"{path} is missing; is {path.parent} the folder with the files of CIFAR?"
-        ) from None
-    except BROKEN as error:
-        raise MentorNetError(f"{path} is damaged or not a file of CIFAR: {error}") from None
+        )
+    with reading(path, "as a file of CIFAR"):
+        content = unpickle(read_bytes(path, LARGEST))
     if not isinstance(content, dict):
         raise MentorNetError(f"{path} must hold a dict, got {type(content).__name__}")
     return content
@@ -58,28 +60,47 @@ def read_pickle(path: Path) -> dict[str, Any]:
 
 def _names(path: Path, key: str) -> tuple[str, ...]:
     names = read_pickle(path).get(key)
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+    if not isinstance(names, list) or not all(isinstance(name, _TEXT) for name in names):
         raise MentorNetError(f"{path} must hold the class names under {key!r}")
-    return tuple(names)
+    with reading(path, "as class names"):
+        return tuple(name if isinstance(name, str) else str(name, "utf-8") for name in names)
 
 
-def _read(paths: list[Path], key: str, names: tuple[str, ...]) -> Samples:
-    pixels, labels = [], []
+_TEXT = (str, bytes, memoryview)  # bytes if the file was read as bytes and written again
+
+
+def _read(
+    paths: list[Path], names: tuple[str, ...], key: str, other: str | None = None
+) -> tuple[Samples, torch.Tensor]:
+    """The images of one part, with their labels under `key`, and the labels under `other`."""
+    pixels, labels, others = [], [], []
     for path in paths:
         part = read_pickle(path)
-        data = part.get("data")
-        if not isinstance(data, np.ndarray) or data.dtype != np.uint8 or data.shape[1:] != (3072,):
-            raise MentorNetError(f"{path} must hold uint8 images of 3 × 32 × 32 under 'data'")
-        pixels.append(data)
-        labels.append(_labels(path, part, key, len(data)))
+        pixels.append(_pixels(path, part.get("data")))
+        labels.append(_labels(path, part, key, len(pixels[-1])))
+        others.append(_labels(path, part, other or key, len(pixels[-1])))
     images = torch.from_numpy(np.concatenate(pixels)).view(-1, 3, 32, 32)
-    return Samples(images, torch.cat(labels), names)
+    return Samples(images, torch.cat(labels), names), torch.cat(others)
+
+
+def _pixels(path: Path, data: Any) -> NDArray[np.uint8]:
+    """The images, `(N, 3072)`. Whole numbers of any type are pixels if they are in 0–255."""
+    data = data.value if isinstance(data, PickledArray) else None
+    if (
+        not isinstance(data, np.ndarray)
+        or data.dtype.kind not in "iu"
+        or data.shape[1:] != (3072,)
+        or (data.dtype != np.uint8 and data.size and not 0 <= data.min() <= data.max() <= 255)
+    ):
+        raise MentorNetError(f"{path} must hold images of 3 × 32 × 32 in 0–255 under 'data'")
+    return np.ascontiguousarray(data, np.uint8)
 
 
 def _labels(path: Path, part: dict[str, Any], key: str, count: int) -> torch.Tensor:
-    labels = part.get(key)
-    if not isinstance(labels, list) or len(labels) != count:
+    try:
+        labels = whole_numbers(part.get(key))
+    except ValueError as error:
+        raise MentorNetError(f"{path} must hold whole numbers under {key!r}, {error}") from None
+    if len(labels) != count:
         raise MentorNetError(f"{path} must hold one label for each image under {key!r}")
-    if not all(isinstance(label, int) for label in labels):
-        raise MentorNetError(f"{path} must hold whole numbers under {key!r}")
-    return torch.tensor(labels, dtype=torch.long)
+    return torch.from_numpy(labels)

@@ -10,6 +10,7 @@ from urllib.request import url2pathname
 from mentornet.data.progress import Progress
 from mentornet.data.sets.web import CHUNK, Report, fetch, write_part
 from mentornet.errors import MentorNetError
+from mentornet.files import open_file
 
 __all__ = ["download", "is_address", "local_path"]
 
@@ -77,7 +78,7 @@ def _copy(address: str, part: Path, report: Report) -> None:
     source = local_path(address)
     try:
         total = source.stat().st_size
-        with source.open("rb") as file:
+        with open_file(source) as file:
             write_part(part, "wb", iter(lambda: file.read(CHUNK), b""), 0, total, report)
     except OSError as error:
         raise MentorNetError(f"{source} cannot be read: {error.strerror}") from None

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import zlib
+import math
+import struct
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from mentornet.data.samples import Samples, Splits
 from mentornet.data.sets.dataset import Dataset
 from mentornet.errors import MentorNetError
+from mentornet.files import open_file, reading
 
 __all__ = ["FASHION_MNIST", "load_fashion_mnist", "read_idx"]
 
@@ -24,6 +25,8 @@ CLASSES = (
 DEBIAN = Path("/usr/share/dataset-fashion-mnist")
 """The folder that Debian's package dataset-fashion-mnist installs the files into."""
 
+_MOST = 1 << 28  # bytes of the largest array; the images of Fashion-MNIST take 47 million
+
 
 def load_fashion_mnist(folder: Path | None = None) -> Splits:
     """60,000 and 10,000 grey images of 28 × 28 pixels, from `folder` or else from `DEBIAN`."""
@@ -33,23 +36,30 @@ def load_fashion_mnist(folder: Path | None = None) -> Splits:
 
 def read_idx(path: Path) -> Tensor:
     """The array in an IDX file of bytes: magic 0 0 8 D, D big-endian sizes, then the data."""
-    try:
-        raw = path.read_bytes()
-        content = gzip.decompress(raw) if path.suffix == ".gz" else raw
-    except (OSError, EOFError, zlib.error) as error:
-        raise MentorNetError(f"{path} cannot be read: {error}") from None
-    if len(content) < 4 or content[:3] != b"\0\0\x08":
-        raise MentorNetError(f"{path} is not an IDX file of bytes")
-    header = 4 + 4 * content[3]
-    shape = np.frombuffer(content[4:header], ">u4").astype(int)
-    if len(content) != header + shape.prod():
-        raise MentorNetError(f"{path} must hold {shape.prod()} bytes, got {len(content) - header}")
-    return torch.from_numpy(np.frombuffer(content[header:], np.uint8).reshape(shape).copy())
+    with reading(path, "as IDX"), open_file(path) as raw:
+        file = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+        magic = file.read(4)
+        if magic[:3] != b"\0\0\x08" or magic[3:] not in (b"\1", b"\2", b"\3"):
+            raise MentorNetError(f"{path} is not an IDX file of bytes")
+        shape = struct.unpack(f">{magic[3]}I", file.read(4 * magic[3]))
+        size = math.prod(shape)
+        if not 0 < size <= _MOST:
+            raise MentorNetError(f"{path} states the shape {shape}; 1 to {_MOST:,} bytes are read")
+        content = bytearray(file.read(size + 1))
+    if len(content) != size:
+        found = len(content) if len(content) < size else "more"
+        raise MentorNetError(f"{path} must hold {size} bytes, got {found}")
+    return torch.frombuffer(content, dtype=torch.uint8).view(shape)
 
 
 def _read(folder: Path, part: str) -> Samples:
-    pixels = read_idx(_find(folder, f"{part}-images-idx3-ubyte"))
-    label = read_idx(_find(folder, f"{part}-labels-idx1-ubyte"))
+    images, labels = (
+        _find(folder, f"{part}-{name}-ubyte") for name in ("images-idx3", "labels-idx1")
+    )
+    pixels, label = read_idx(images), read_idx(labels)
+    for path, array, dimensions in ((images, pixels, 3), (labels, label, 1)):
+        if array.ndim != dimensions:
+            raise MentorNetError(f"{path} must have {dimensions} dimensions, got {array.ndim}")
     return Samples(pixels.unsqueeze(1), label.long(), CLASSES)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
+from mentornet.cells import csv_rows
 from mentornet.data.files.image_folder import named_as_image
 from mentornet.data.options import LoadOptions
 from mentornet.data.progress import Progress
@@ -16,7 +16,9 @@ from mentornet.data.samples import Samples, Splits
 from mentornet.data.sets.dataset import Dataset
 from mentornet.data.sets.places import folder_of
 from mentornet.data.stream.streamed import SIDE, LooseFiles
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
+from mentornet.files import read_lines
+from mentornet.names import is_count
 
 __all__ = ["IMAGENET", "imagenet_validation", "load_imagenet"]
 
@@ -128,30 +130,42 @@ def _val_list(folder: Path, home: Path) -> list[tuple[str, str]]:
 
 
 def _kaggle(path: Path) -> list[tuple[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file)
-        if not {"ImageId", "PredictionString"} <= set(rows.fieldnames or ()):
-            raise MentorNetError(f"{path} must have the columns ImageId and PredictionString")
-        return [
-            (f"{row['ImageId']}.JPEG", (row["PredictionString"] or "?").split(" ")[0])
-            for row in rows
-        ]
+    rows = csv_rows(path)
+    first = next(rows, None)
+    header = [] if first is None else first.cells
+    if not {"ImageId", "PredictionString"} <= set(header):
+        raise MentorNetError(f"{path} must have the columns ImageId and PredictionString")
+    image, label = header.index("ImageId"), header.index("PredictionString")
+    found = []
+    for row in rows:
+        if len(row.cells) <= max(image, label):
+            raise MentorNetError(f"{path}, row {row.number} has too few cells")
+        name = _inside(f"{path}, row {row.number}", f"{row.cells[image]}.JPEG")
+        found.append((name, (row.cells[label] or "?").split(" ")[0]))
+    return found
+
+
+def _inside(place: str, name: str) -> str:
+    """The name of a file; an error if it leads out of its folder."""
+    if name.startswith("/") or ".." in name.split("/"):
+        raise MentorNetError(f"{place} leads out of the folder: {cut(name)!r}")
+    return name
 
 
 def _numbered(path: Path, train: Path) -> list[tuple[str, str]]:
     """File names and WordNet ids; a number in the file counts the sorted folders of `train`."""
     classes = _class_folders(train)
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_lines(path), 1):
         name, _, label = line.strip().rpartition(" ")
-        if not name or not label.isdecimal():
+        if not name or not is_count(label):
             raise MentorNetError(f"{path}:{number} must be a file name and a class number")
         if int(label) >= len(classes):
             raise MentorNetError(
                 f"{path}:{number} has class {label}, but {train} has only {len(classes)} class "
                 "folders, which the number counts: are some missing?"
             )
-        found.append((name, classes[int(label)]))
+        found.append((_inside(f"{path}:{number}", name), classes[int(label)]))
     return found
 
 

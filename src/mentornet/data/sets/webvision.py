@@ -25,6 +25,8 @@ from mentornet.data.sets.imagenet import imagenet_validation
 from mentornet.data.sets.places import folder_of
 from mentornet.data.stream.streamed import SIDE, LooseFiles
 from mentornet.errors import MentorNetError
+from mentornet.files import read_lines
+from mentornet.names import is_count
 
 __all__ = ["MINI", "WEBVISION", "WEBVISION_MINI", "load_webvision"]
 
@@ -109,7 +111,7 @@ def _images(
 
 
 def _synsets(path: Path) -> tuple[str, ...]:
-    classes = tuple(line.split(" ")[0] for line in _text(path) if line.strip())
+    classes = tuple(line.split(" ")[0] for line in read_lines(path) if line.strip())
     if len(classes) < 2 or len(set(classes)) < len(classes):
         raise MentorNetError(f"{path} must name each class once, one in a line")
     return classes
@@ -120,9 +122,9 @@ def _queries(path: Path, classes: int) -> dict[int, int]:
     if not path.is_file():
         return {}
     found = {}
-    for number, line in enumerate(_text(path), 1):
+    for number, line in enumerate(read_lines(path), 1):
         words = line.split()
-        if len(words) != 2 or not all(word.isdecimal() for word in words):
+        if len(words) != 2 or not all(map(is_count, words)):
             raise MentorNetError(f"{path}:{number} must be a query and a class number: {line!r}")
         query, label = int(words[0]), int(words[1]) - 1
         if not 0 <= label < classes:
@@ -133,11 +135,11 @@ def _queries(path: Path, classes: int) -> dict[int, int]:
 
 def _lines(path: Path, classes: int) -> list[_Line]:
     found = []
-    for number, text in enumerate(_text(path), 1):
+    for number, text in enumerate(read_lines(path), 1):
         if not text.strip():
             continue
         name, _, label = text.strip().rpartition(" ")
-        if not name or not label.isdecimal():
+        if not name or not is_count(label):
             raise MentorNetError(f"{path}:{number} must be a file and a class number: {text!r}")
         if int(label) >= classes:
             raise MentorNetError(f"{path}:{number}: classes are 0–{classes - 1}, got {label}")
@@ -166,22 +168,13 @@ def _home(folder: Path, places: list[str], path: Path, lines: list[_Line]) -> st
 
 
 def _check_query(path: Path, line: _Line, query_class: dict[int, int]) -> None:
-    match = re.search(r"(?:^|/)q(\d+)/", line.name)
+    match = re.search(r"(?:^|/)q([0-9]{1,18})/", line.name)
     known = None if match is None else query_class.get(int(match[1]))
     if known is not None and known != line.label:
         raise MentorNetError(
             f"{path}:{line.number}: {line.name} was found by a query of class {known}, but its "
             f"label is {line.label}; do the lists belong together?"
         )
-
-
-def _text(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        raise MentorNetError(f"{path} is missing") from None
-    except UnicodeDecodeError:
-        raise MentorNetError(f"{path} is not UTF-8") from None
 
 
 def _load(options: LoadOptions, *, mini: bool) -> Splits:

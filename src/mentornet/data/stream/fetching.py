@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.multiprocessing import get_context
 from torch.utils.data import DataLoader, Dataset
 
-from mentornet.data.files.decode import UnreadableImage, quiet
+from mentornet.data.files.decode import UnreadableImage, quiet, take_turns
 from mentornet.data.stream.streamed import Place, read_place
 from mentornet.data.stream.views import view
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, first_line
 from mentornet.locking import let_go
 from mentornet.randomness import generator
 
@@ -69,10 +71,11 @@ class Fetcher:
         """Images that could not be read, by name, and the reasons."""
         self._queue = _Queue()
         ahead: dict[str, Any] = {"prefetch_factor": _AHEAD} if workers else {}
+        turn = get_context().Lock() if workers else None
         self._loader = DataLoader(
             _Decoder(), sampler=self._queue, batch_size=None, num_workers=workers,
             collate_fn=_as_it_is, persistent_workers=workers > 0, generator=generator(0),
-            worker_init_fn=_in_worker, pin_memory=torch.cuda.is_available(), **ahead,
+            worker_init_fn=partial(_in_worker, turn), pin_memory=torch.cuda.is_available(), **ahead,
         )  # fmt: skip
 
     def fetch(self, wanted: Iterable[Wanted]) -> Iterator[Tensor]:
@@ -97,8 +100,8 @@ class Fetcher:
                 if "worker" not in str(error):
                     raise
                 raise MentorNetError(
-                    f"a process that decodes images has died ({error}); if memory ran out, try "
-                    "fewer workers or a smaller batch_size"
+                    f"a process that decodes images has died ({first_line(error)}); if memory ran "
+                    "out, try fewer workers or a smaller batch_size"
                 ) from None
 
 
@@ -129,8 +132,9 @@ class _Decoder(Dataset[_Fetched]):
         return _Fetched(torch.from_numpy(views).permute(0, 3, 1, 2), bad)
 
 
-def _in_worker(number: int) -> None:
+def _in_worker(turn: Any, number: int) -> None:
     del number
+    take_turns(turn)  # large images are decoded by one worker at a time
     let_go()
 
 

@@ -24,7 +24,7 @@ from mentornet.data.samples import Samples, Splits, check_images
 from mentornet.data.stream.shards import FORMAT, INDEX, PLAN
 from mentornet.data.stream.streamed import Place, Streamed, read_place
 from mentornet.data.stream.tar_scan import Member, scan
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.files import read_json, write_bytes, write_json
 
 __all__ = ["PER_SHARD", "Packing", "pack"]
@@ -88,7 +88,7 @@ def pack(
         indices = range(start, min(start + per_shard, len(samples)))
         fresh = not path.exists()
         left_out = _write(path, samples, indices, skip_bad) if fresh else []
-        found = {int(member.key): member for member in scan(path)}
+        found = _members(path, indices)
         if fresh and len(found) + len(left_out) < len(indices):
             raise MentorNetError(f"{path} does not hold what was written to it; is the disk full?")
         if not fresh:
@@ -106,6 +106,17 @@ def pack(
     write_json(folder / PLAN, plan | {"shards": names, "sha256": hashes, "skipped": skipped})
     size = sum((folder / name).stat().st_size for name in names)
     return Packing(len(names), len(columns["part"]), size, tuple(skipped))
+
+
+def _members(path: Path, indices: range) -> dict[int, Member]:
+    """The samples in a shard by number; a shard with other samples is an error."""
+    names = {f"{index:09d}": index for index in indices}
+    found = {}
+    for member in scan(path):
+        if member.key not in names:
+            raise MentorNetError(f"{path} holds {cut(member.key)!r}, which was not packed into it")
+        found[names[member.key]] = member
+    return found
 
 
 def _parts(splits: Splits) -> dict[str, Samples]:
@@ -142,8 +153,8 @@ def _begin(folder: Path, plan: dict[str, Any]) -> None:
         for key in ("format", "per_shard", "digest"):
             if begun.get(key) != plan[key]:
                 raise MentorNetError(
-                    f"{folder} holds shards of another packing: its {key} is {begun.get(key)!r}, "
-                    f"not {plan[key]!r}; choose another folder"
+                    f"{folder} holds shards of another packing: its {key} is "
+                    f"{cut(repr(begun.get(key)))}, not {plan[key]!r}; choose another folder"
                 )
         for left in folder.glob(".*.tar.*"):
             left.unlink()

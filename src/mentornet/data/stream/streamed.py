@@ -14,11 +14,14 @@ from torch import Tensor
 
 from mentornet.data.files.decode import Packed, UnreadableImage
 from mentornet.errors import MentorNetError
+from mentornet.files import open_file
 
 __all__ = ["SIDE", "InShards", "LooseFiles", "Place", "Streamed", "read_place"]
 
 SIDE = 299
 """Height and width of the images that Inception sees."""
+
+_MOST = 1 << 28  # bytes of the largest image
 
 
 class Place(NamedTuple):
@@ -40,9 +43,12 @@ class Place(NamedTuple):
 def read_place(place: Place) -> Packed:
     """Read the bytes; a file that is missing or too short raises `UnreadableImage`."""
     try:
-        with open(place.file, "rb") as file:  # noqa: PTH123 - faster, and it is called for every image
+        with open_file(place.file) as file:
+            size = os.fstat(file.fileno()).st_size if place.size is None else place.size
+            if size > _MOST:
+                raise UnreadableImage(place.name, f"it has {size:,} bytes")
             file.seek(place.offset)
-            content = file.read(-1 if place.size is None else place.size)
+            content = file.read(size)
     except OSError as error:
         raise UnreadableImage(place.name, error.strerror or str(error)) from None
     if place.size is not None and len(content) < place.size:

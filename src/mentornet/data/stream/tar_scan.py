@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 from mentornet.data.files.image_folder import named_as_image
 from mentornet.errors import MentorNetError
+from mentornet.files import BoundedReads, parse_json, reading
 
 __all__ = ["Member", "scan"]
 
@@ -36,13 +36,12 @@ def scan(path: Path) -> Iterator[Member]:
     The files of one key follow one another: an image, and a `.cls` with its label or a `.json`
     with `given_label`. Other files are ignored.
     """
-    try:
-        with tarfile.open(path, "r:") as archive:
-            yield from _samples(path, archive)
-    except FileNotFoundError:
-        raise MentorNetError(f"{path} is missing") from None
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise MentorNetError(f"{path} is not a complete tar file: {error}") from None
+    with (
+        reading(path, "as a complete tar file"),
+        BoundedReads(path) as file,
+        tarfile.open(fileobj=file, mode="r:") as archive,
+    ):
+        yield from _samples(path, archive)
 
 
 def _samples(path: Path, archive: tarfile.TarFile) -> Iterator[Member]:
@@ -75,14 +74,11 @@ def _about(
 ) -> dict[str, Any]:
     file = archive.extractfile(member)
     assert file is not None  # because it is a regular file
-    try:
-        text = file.read(1 << 20).decode()
-        content = json.loads(text) if kind == "json" else {"label": text.strip()}
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise MentorNetError(f"{path}: {member.name} cannot be read: {error}") from None
-    if not isinstance(content, dict):
-        raise MentorNetError(f"{path}: {member.name} must hold a JSON object")
-    return content
+    where, text = f"{path}: {member.name}", file.read(1 << 20)
+    if kind == "json":
+        return parse_json(text, where)
+    with reading(where):
+        return {"label": text.decode().strip()}
 
 
 def _check_name(path: Path, name: str) -> None:

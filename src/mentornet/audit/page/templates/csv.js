@@ -1,8 +1,16 @@
 // The verdicts as CSV: written for spreadsheets, and read as they write it.
 
-/** Text cells that a spreadsheet would run as a formula start with an apostrophe. */
+/** Whether a spreadsheet would run the text as a formula, or a reader would take blanks off it. */
+const needsGuard = (text) =>
+  /^'*[=+\-@\uff1d\uff0b\uff0d\uff20]|^'*[^\S\ufeff]|[^\S\ufeff]$/.test(text);
+
+/** The text in a cell, without the apostrophe that guards it. */
+const unguard = (text) =>
+  text.startsWith("'") && needsGuard(text.slice(1)) ? text.slice(1) : text.replace(/^[^\S\ufeff]+|[^\S\ufeff]+$/g, "");
+
+/** Such text is written with an apostrophe before it. */
 const cell = (value) => {
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const text = needsGuard(value) ? `'${value}` : value;
   return /[",;\t\r\n']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 

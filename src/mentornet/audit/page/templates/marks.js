@@ -147,7 +147,8 @@ function readVerdicts(text) {
       throw Error(`line ${line}: ${why}`);
     };
     const label = (name) => {
-      const known = [cell(name), cell(name).trim(), plain(cell(name))].find((one) =>
+      const text = cell(name);
+      const known = [unguard(text), text, text.trim(), plain(text)].find((one) =>
         numbers.has(one),
       );
       return known === undefined
