@@ -20,8 +20,8 @@ from mentornet.training.presets import PRESETS
 
 __all__ = ["Train", "one_spelling"]
 
-_PRESET = "Set everything that is not given as somebody's experiments have it: " + "; ".join(
-    f"{name}, those of {preset.source} on {', '.join(preset.data)}"
+_PRESET = "Take every setting that is not given from a preset: " + "; ".join(
+    f"{name} has those of {preset.source} for {', '.join(preset.data)}"
     for name, preset in PRESETS.items()
 )
 _VERDICTS = {"--verdicts": True, "--decisions": True, "--clean": False}  # whether it takes several
