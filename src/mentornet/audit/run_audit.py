@@ -16,7 +16,14 @@ from mentornet.audit.report import report
 from mentornet.audit.run_contents import curves_of, pictures_of, surfaces_of
 from mentornet.audit.tables import cleaning, cleaning_csv
 from mentornet.cells import csv_text
-from mentornet.config import FilesConfig, LabelsConfig, TrainConfig, read_config
+from mentornet.config import (
+    FilesConfig,
+    LabelsConfig,
+    TrainConfig,
+    own_code,
+    read_config,
+    read_trusted,
+)
 from mentornet.data.progress import Progress
 from mentornet.data.stream.shards import has_shards
 from mentornet.errors import MentorNetError
@@ -64,6 +71,7 @@ def audit_run(
     noise_rate: float | None = None,
     overwrite: bool = False,
     on_progress: Progress | None = None,
+    trust_code: bool = False,
 ) -> Audited:
     """Rank the labels of a run, and write tables and a page.
 
@@ -74,10 +82,13 @@ def audit_run(
         noise_rate: the share of wrong labels, if it is known; by default it is estimated.
         overwrite: whether to replace an earlier audit.
         on_progress: called while images are read.
+        trust_code: whether a student or a method that the run's config names as `module:factory`
+            may be imported, which runs its code.
     """
     folder = RunFolder(run)
     if not folder.config.is_file():
         raise MentorNetError(f"{run} is not a run: it has no {folder.config.name}")
+    config = read_trusted(folder.config, trust_code=trust_code)
     out = run / "audit" if out is None else out
     there = [name for name in FILES if (out / name).exists()]
     if there and not overwrite:
@@ -96,7 +107,6 @@ def audit_run(
             f"the student predicts only {rows[-1]['train_accuracy']:.0%} of the given labels, so "
             "it is too early to say which are wrong"
         )
-    config = read_config(folder.config)
     report(
         ranking, out, title=f"Labels of {config.data}",
         pictures=None if prepared is None else pictures_of(prepared.train, prepared.samples),
@@ -171,6 +181,7 @@ def _write_cleaned(
         The arguments of `mentornet` that train on it, with the settings of the run.
     """
     config = read_config(folder.config)
+    trust = " --trust-code" if own_code(config) else ""  # or this audit had not begun
     path, settings = out / "cleaned.csv", shlex.quote(f"{folder.config}")
     plain = replace(config, labels=LabelsConfig(), files=replace(config.files, stream=False))
     as_it_came = (
@@ -181,9 +192,10 @@ def _write_cleaned(
     if prepared is None or not as_it_came or not isinstance(_source(config), Path):
         write_text(path, cleaning_csv(ranking, relabel=relabel))
         files = " ".join(shlex.quote(f"{file}") for file in (*config.labels.verdicts, path))
-        return f"train --config {settings}{_method_for_guesses(config)} --verdicts {files}"
+        method = _method_for_guesses(config)
+        return f"train --config {settings}{trust}{method} --verdicts {files}"
     write_text(path, _manifest(prepared, _source(config), cleaning(ranking, relabel=relabel)))
-    return f"train {shlex.quote(f'{path}')} --config {settings}"
+    return f"train {shlex.quote(f'{path}')} --config {settings}{trust}"
 
 
 def _method_for_guesses(config: TrainConfig) -> str:

@@ -47,6 +47,9 @@ class Audit:
     overwrite: bool = False
     """Replace an earlier audit."""
 
+    trust_code: bool = False
+    """Run the code of a student or a method that the run's config names as module:factory."""
+
     def run(self) -> None:
         """Audit the run, and print the worst labels."""
         from mentornet.audit.run_audit import audit_run
@@ -54,7 +57,7 @@ class Audit:
         with RunWatch() as watch:
             done = audit_run(
                 self.run_folder, self.out, relabel=self.relabel, noise_rate=self.noise_rate,
-                overwrite=self.overwrite, on_progress=watch.files,
+                overwrite=self.overwrite, on_progress=watch.files, trust_code=self.trust_code,
             )  # fmt: skip
         for note in done.notes:
             console(stderr=True).print(note)

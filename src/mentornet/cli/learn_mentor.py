@@ -54,12 +54,17 @@ class LearnMentor:
     overwrite: bool = False
     """Replace the mentor in --out."""
 
+    trust_code: bool = False
+    """Run the code of a student or a method that the run's config names as module:factory."""
+
     def run(self) -> None:
         """Learn the mentor, and write its folder at the end."""
         check_out(self.out, overwrite=self.overwrite)
         config = FitConfig(self.steps, learning_rate=self.learning_rate, seed=self.seed)
         with bar(f"{self.run_folder} → mentor", config.steps, "cross-entropy {:.3f}") as show:
-            found = learn_mentor(self.run_folder, config, on_progress=show)
+            found = learn_mentor(
+                self.run_folder, config, on_progress=show, trust_code=self.trust_code
+            )
         run = read_config(RunFolder(self.run_folder).config)
         card = LearnedCard(
             data=run.data, noise=run.labels.noise or "as it came",

@@ -49,10 +49,13 @@ class Predict:
     skip_bad: bool = False
     """Continue without images that cannot be decoded, and list them."""
 
+    trust_code: bool = False
+    """Run the code of a student that the run's config names as module:factory."""
+
     def run(self) -> None:
         """Predict the classes, and write the table."""
         folder = RunFolder(self.run_folder)
-        student = load_student(folder, best=self.best)
+        student = load_student(folder, best=self.best, trust_code=self.trust_code)
         about = folder.about()
         paths = _found(self.images)
         if about.get("streamed"):

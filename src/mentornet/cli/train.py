@@ -11,7 +11,14 @@ import tyro
 from mentornet.cli.settings_table import show_settings
 from mentornet.cli.train_options import Data, LabelsOptions, MethodOptions, StudentOptions
 from mentornet.cli.watch import RunWatch, console
-from mentornet.config import FilesConfig, MachineConfig, OptimiserConfig, TrainConfig, read_config
+from mentornet.config import (
+    FilesConfig,
+    MachineConfig,
+    OptimiserConfig,
+    TrainConfig,
+    check_code,
+    read_config,
+)
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 from mentornet.methods.settings import overridden
@@ -60,6 +67,10 @@ class Train:
     config: Path | None = None
     """TOML file with settings, such as a run's config.toml; options override what it says."""
 
+    trust_code: bool = False
+    """Run the code of a student or a method that is named as module:factory by the file of
+    --config or by the run to resume, and not by --student or --method."""
+
     seed: int = 0
     """Seed of all random draws: noise, order, augmentation, the student's first weights."""
 
@@ -84,6 +95,9 @@ class Train:
         else:
             return None
         stored = read_config(path)
+        given = [name for name in ("student", "method") if _option(arguments, f"--{name}")]
+        trust = not {"--trust-code", "--trust_code"}.isdisjoint(arguments)
+        check_code(stored, path, trust_code=trust, given=given)
         return cls(**_groups(stored, cls))
 
     def settings(self) -> TrainConfig:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mentornet.config import read_config
+from mentornet.config import read_trusted
 from mentornet.data.stream.fetching import Fetcher
 from mentornet.data.stream.streamed import Streamed
 from mentornet.errors import MentorNetError
@@ -16,11 +16,19 @@ from mentornet.training.run_folder import RunFolder
 __all__ = ["load_student", "predict"]
 
 
-def load_student(run: RunFolder, *, best: bool = False) -> nn.Module:
-    """Load the student of a run: the last one, or the one of its best epoch."""
+def load_student(run: RunFolder, *, best: bool = False, trust_code: bool = False) -> nn.Module:
+    """Load the student of a run: the last one, or the one of its best epoch.
+
+    Args:
+        run: the folder of the run.
+        best: whether to load the one of the best epoch.
+        trust_code: whether a student that the run's config names as `module:factory` may be
+            imported, which runs its code.
+    """
     if not run.config.is_file():
         raise MentorNetError(f"{run.path} is not a run: it has no {run.config.name}")
-    about, chosen = run.about(), read_config(run.config).student
+    chosen = read_trusted(run.config, trust_code=trust_code).student
+    about = run.about()
     weights = run.read_weights(run.best if best else run.last)
     student = make_student(
         chosen.student or "",

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mentornet.config import read_config
+from mentornet.config import read_trusted
 from mentornet.errors import MentorNetError
 from mentornet.features import PERCENT, MentorFeatures
 from mentornet.files import read_json
@@ -62,7 +62,11 @@ class Transferred:
 
 
 def learn_mentor(
-    run: Path, config: FitConfig, *, on_progress: Callable[[int, float], None] | None = None
+    run: Path,
+    config: FitConfig,
+    *,
+    on_progress: Callable[[int, float], None] | None = None,
+    trust_code: bool = False,
 ) -> Transferred:
     """Learn a mentor, which reads no label, from the run in a folder.
 
@@ -70,8 +74,10 @@ def learn_mentor(
         run: the folder of a finished run.
         config: how the mentor is fitted.
         on_progress: called with the step and the error while it is fitted.
+        trust_code: whether a student or a method that the run's config names as `module:factory`
+            may be imported, which runs its code.
     """
-    lesson, sample = read_lessons(run)
+    lesson, sample = read_lessons(run, trust_code=trust_code)
     count = int(sample.max()) + 1
     mentor = make_mentor("bilstm", seed=config.seed, num_classes=1, use_label=False)
     record = fit_labels(
@@ -102,7 +108,7 @@ def learn_mentor(
     )
 
 
-def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
+def read_lessons(run: Path, *, trust_code: bool = False) -> tuple[Lesson, Tensor]:
     """Read the verified samples of a finished run at every epoch.
 
     Returns:
@@ -112,7 +118,7 @@ def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
     folder = RunFolder(run)
     if not folder.summary.is_file():
         raise MentorNetError(f"{run} is not a finished run: it has no {folder.summary.name}")
-    prepared = prepare(read_config(folder.config))
+    prepared = prepare(read_trusted(folder.config, trust_code=trust_code))
     verified = prepared.verdicts
     if verified is None:
         raise MentorNetError(
