@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mentornet.audit.evidence import RunEvidence, evidence_of
 from mentornet.audit.ranking import Ranking, rank
 from mentornet.audit.report import report
@@ -24,10 +22,11 @@ from mentornet.config import (
     read_config,
     read_trusted,
 )
+from mentornet.data.files.label_file import label_keys, read_labels
 from mentornet.data.progress import Progress
 from mentornet.data.stream.shards import has_shards
 from mentornet.errors import MentorNetError
-from mentornet.files import write_text
+from mentornet.files import reading, write_text
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.records import columns_of, read_losses
@@ -94,7 +93,7 @@ def audit_run(
     if there and not overwrite:
         raise MentorNetError(f"{out} has {there[0]} already; set overwrite to replace it")
     evidence, notes = _evidence(folder)
-    classes = folder.about()["classes"]
+    classes = folder.about().classes
     prepared, moved = _data(folder, on_progress)
     notes += moved
     if prepared is not None and evidence.path is None and prepared.train.paths is not None:
@@ -121,8 +120,11 @@ def _evidence(folder: RunFolder) -> tuple[RunEvidence, list[str]]:
     """Read the records; if the run has not ended, what it has written so far."""
     if folder.records.is_file():
         return evidence_of(folder.records), []
-    with np.load(folder.labels, allow_pickle=False) as labels:
-        columns: dict[str, Any] = {name: labels[name] for name in labels.files}
+    count = folder.about().train_images
+    columns: dict[str, Any] = {
+        name: read_labels(folder.labels, name, count=count).numpy()
+        for name in label_keys(folder.labels)
+    }
     losses = read_losses(folder.trajectories, len(columns["given_label"]))
     done = losses.shape[1]
     if not done:
@@ -130,7 +132,8 @@ def _evidence(folder: RunFolder) -> tuple[RunEvidence, list[str]]:
     columns["loss"] = losses
     state = folder.checkpoints.peek()
     if state is not None:
-        columns |= columns_of(state["records"])
+        with reading(folder.checkpoints.folder, "as checkpoints"):
+            columns |= columns_of(state["records"])
     epochs = read_config(folder.config).optimiser.epochs
     of = f" of {epochs}" if epochs else ""
     note = f"the run has not ended; this audit is based on {done}{of} epochs"
@@ -160,7 +163,7 @@ def _data(folder: RunFolder, on_progress: Progress | None) -> tuple[Prepared | N
         prepared = prepare(read_config(folder.config), on_progress=on_progress)
     except (MentorNetError, OSError) as error:
         return None, [f"the images are not shown: {error}"]
-    if prepared.digest != folder.about()["digest"]:
+    if prepared.digest != folder.about().digest:
         return None, ["the images are not shown: the data has changed since the run began"]
     return prepared, []
 

@@ -19,7 +19,7 @@ from torch import Tensor
 from mentornet.config import read_trusted
 from mentornet.errors import MentorNetError
 from mentornet.features import PERCENT, MentorFeatures
-from mentornet.files import read_json
+from mentornet.files import reading
 from mentornet.mentors import FitConfig, Lesson, Mentor, fit_labels, load_mentor, make_mentor
 from mentornet.methods.weighted import WeightingMethod
 from mentornet.metrics import auroc
@@ -104,7 +104,7 @@ def learn_mentor(
         error=((weight - held_out.target) ** 2).mean().item(),
         error_predefined=((predefined - held_out.target) ** 2).mean().item(),
         auroc=auroc(weight, held_out.target.bool()),
-        summary=read_json(RunFolder(run).summary),
+        summary=RunFolder(run).read_summary(),
     )
 
 
@@ -126,13 +126,22 @@ def read_lessons(run: Path, *, trust_code: bool = False) -> tuple[Lesson, Tensor
             "with verdicts or clean_count"
         )
     rows = folder.read_metrics()
-    if "loss_level" not in rows[-1]:
+    if not rows:
+        raise MentorNetError(f"{folder.metrics} is empty; has the run ended?")
+    if not all("loss_level" in row for row in rows):
         raise MentorNetError(
             f"{run} has no loss_level to compare losses with, because the method "
             f"{prepared.method.name} computes none; train with the method mentornet-dd"
         )
     table = read_records(folder.records)
-    losses = torch.from_numpy(np.stack(table["loss"].to_numpy()[verified.index.numpy()]))
+    with reading(folder.records, "as the records of this run"):
+        chosen = table["loss"].to_numpy()[verified.index.numpy()]
+        losses = torch.from_numpy(np.stack(chosen).astype(np.float32))
+    if tuple(losses.shape) != (len(verified.index), len(rows)):
+        raise MentorNetError(
+            f"{folder.records} must have {len(rows)} losses of every sample, as "
+            f"{folder.metrics.name} has lines; got the shape {tuple(losses.shape)}"
+        )
     if isinstance(prepared.method, WeightingMethod) and prepared.method.smoothing:
         losses = _smoothed(losses, prepared.method.smoothing)
     levels = torch.tensor([row["loss_level"] for row in rows])
