@@ -302,9 +302,9 @@ def test_names_that_are_no_text_are_refused_at_the_door() -> None:
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("data.json", "{}", "data.json has no 'classes'; was it edited"),
-        ("metrics.jsonl", "{half", "metrics.jsonl is damaged"),
-        ("summary.json", "{}", "summary.json is not the summary of a run"),
+        ("data.json", "{}", "data.json has no classes; was it written by mentornet"),
+        ("metrics.jsonl", "{half", "metrics.jsonl, line 1, is not JSON"),
+        ("summary.json", "{}", "summary.json has no method"),
     ],
 )
 def test_files_that_were_edited(file: str, content: str, message: str, tmp_path: Path) -> None:

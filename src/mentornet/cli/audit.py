@@ -39,6 +39,8 @@ class Audit:
         noise_rate: Share of wrong labels in [0, 1], such as 0.2, if you know it; by default it is
             estimated.
         overwrite: Replace an earlier audit.
+        trust_code: Run the code of a student or a method that the run's config names as
+            module:factory.
     """
 
     run_folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
@@ -47,6 +49,8 @@ class Audit:
     noise_rate: float | None = None
     overwrite: bool = False
 
+    trust_code: bool = False
+
     def run(self) -> None:
         """Audit the run, and print the worst labels."""
         from mentornet.audit.run_audit import audit_run
@@ -54,7 +58,7 @@ class Audit:
         with RunWatch() as watch:
             done = audit_run(
                 self.run_folder, self.out, relabel=self.relabel, noise_rate=self.noise_rate,
-                overwrite=self.overwrite, on_progress=watch.files,
+                overwrite=self.overwrite, on_progress=watch.files, trust_code=self.trust_code,
             )  # fmt: skip
         for note in done.notes:
             console(stderr=True).print(note)

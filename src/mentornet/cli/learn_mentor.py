@@ -23,7 +23,7 @@ __all__ = ["LearnMentor"]
 
 @dataclass(frozen=True)
 class LearnMentor:
-    """Learn a mentor from the verified samples of a finished run, for use on other data.
+    r"""Learn a mentor from the verified samples of a finished run, for use on other data.
 
     For example:
 
@@ -42,6 +42,8 @@ class LearnMentor:
         learning_rate: The highest learning rate.
         seed: Seed of the starting weights, of what is held out, and of the order.
         overwrite: Replace the mentor in --out.
+        trust_code: Run the code of a student or a method that the run's config names as
+            module:factory.
     """
 
     run_folder: Path
@@ -51,12 +53,16 @@ class LearnMentor:
     seed: int = 0
     overwrite: bool = False
 
+    trust_code: bool = False
+
     def run(self) -> None:
         """Learn the mentor, and write its folder at the end."""
         check_out(self.out, overwrite=self.overwrite)
         config = FitConfig(self.steps, learning_rate=self.learning_rate, seed=self.seed)
         with bar(f"{self.run_folder} → mentor", config.steps, "cross-entropy {:.3f}") as show:
-            found = learn_mentor(self.run_folder, config, on_progress=show)
+            found = learn_mentor(
+                self.run_folder, config, on_progress=show, trust_code=self.trust_code
+            )
         run = read_config(RunFolder(self.run_folder).config)
         card = LearnedCard(
             data=run.data, noise=run.labels.noise or "as it came",

@@ -11,7 +11,14 @@ import tyro
 from mentornet.cli.settings_table import show_settings
 from mentornet.cli.train_options import Data, LabelsOptions, MethodOptions, StudentOptions
 from mentornet.cli.watch import RunWatch, console
-from mentornet.config import FilesConfig, MachineConfig, OptimiserConfig, TrainConfig, read_config
+from mentornet.config import (
+    FilesConfig,
+    MachineConfig,
+    OptimiserConfig,
+    TrainConfig,
+    check_code,
+    read_config,
+)
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 from mentornet.methods.settings import overridden
@@ -48,6 +55,8 @@ class Train:
             value if there is a preset.
         resume: Continue the run in --out from its last checkpoint.
         config: TOML file with settings, such as a run's config.toml; options override what it says.
+        trust_code: Run the code of a student or a method that is named as module:factory by the
+            file of --config or by the run to resume, and not by --student or --method.
         seed: Seed of all random draws: noise, order, augmentation, the student's first weights.
     """
 
@@ -59,6 +68,7 @@ class Train:
     dry_run: bool = False
     resume: bool = False
     config: Path | None = None
+    trust_code: bool = False
     seed: int = 0
     labels: LabelsOptions = field(default_factory=LabelsOptions)
     method: MethodOptions = field(default_factory=MethodOptions)
@@ -81,6 +91,9 @@ class Train:
         else:
             return None
         stored = read_config(path)
+        given = [name for name in ("student", "method") if _option(arguments, f"--{name}")]
+        trust = not {"--trust-code", "--trust_code"}.isdisjoint(arguments)
+        check_code(stored, path, trust_code=trust, given=given)
         return cls(**_groups(stored, cls))
 
     def settings(self) -> TrainConfig:
