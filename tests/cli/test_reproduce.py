@@ -77,8 +77,10 @@ def test_the_number_format_is_asked_for_and_written_down(
     assert main([*words, "--precision", "bf16"]) == 0
     (found,) = Results(tmp_path).every()
     assert found["config"]["machine"]["precision"] == "bf16"
-    assert main(words) == 0  # the same cell, so there is nothing left to run
+    assert main([*words, "--precision", "bf16"]) == 0  # there is nothing left to run
     assert len(list(tmp_path.glob("*.json"))) == 1
+    assert main(words) == 0  # another number format is another result
+    assert len(list(tmp_path.glob("*.json"))) == 2
     capsys.readouterr()
     for what in ("table6", "fig-objectives", "fig-training"):
         assert main(["reproduce", what, "--precision", "bf16", "--out", f"{tmp_path}"]) == 2
