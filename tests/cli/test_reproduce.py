@@ -73,8 +73,11 @@ def test_the_number_format_is_asked_for_and_written_down(
     assert main([*words, "--precision", "bf16"]) == 0
     (found,) = Results(tmp_path).every()
     assert found["config"]["machine"]["precision"] == "bf16"
-    assert main(words) == 0  # the same cell, so there is nothing left to run
+    assert main([*words, "--precision", "bf16"]) == 0  # there is nothing left to run
     assert len(list(tmp_path.glob("*.json"))) == 1
+    capsys.readouterr()
+    assert main([*words, "--precision", "32", "--list"]) == 0
+    assert "0 of 1" in capsys.readouterr().out  # in float32 it is another result
     capsys.readouterr()
     for what in ("table6", "fig-objectives", "fig-training"):
         assert main(["reproduce", what, "--precision", "bf16", "--out", f"{tmp_path}"]) == 2
