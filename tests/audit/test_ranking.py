@@ -103,7 +103,7 @@ def test_class_names_that_would_be_formulas(tmp_path: Path) -> None:
 def test_a_damaged_table(tmp_path: Path) -> None:
     path = tmp_path / "records.parquet"
     path.write_bytes(b"PAR1 and no more")
-    with pytest.raises(MentorNetError, match="cannot be read as a table of records"):
+    with pytest.raises(MentorNetError, match="cannot be read as a parquet file"):
         rank(path)
 
 

@@ -23,7 +23,7 @@ __all__ = ["LearnMentor"]
 
 @dataclass(frozen=True)
 class LearnMentor:
-    r"""Learn a mentor from the verified samples of a finished run, for use on other data.
+    """Learn a mentor from the verified samples of a finished run, for use on other data.
 
     For example:
 
@@ -34,25 +34,22 @@ class LearnMentor:
 
     The mentor reads no label, so it serves any number of classes. teaches_verified=false lets the
     run treat verified samples like all others; otherwise their losses would not be typical.
+
+    Attributes:
+        run_folder: Folder of a finished run of mentornet-dd.
+        out: Folder for config.json, model.safetensors and the card.
+        steps: Number of steps of Adam.
+        learning_rate: The highest learning rate.
+        seed: Seed of the starting weights, of what is held out, and of the order.
+        overwrite: Replace the mentor in --out.
     """
 
     run_folder: Path
-    """Folder of a finished run of mentornet-dd."""
-
     out: Path
-    """Folder for config.json, model.safetensors and the card."""
-
     steps: int = 5000
-    """Number of steps of Adam."""
-
     learning_rate: float = 0.03
-    """The highest learning rate."""
-
     seed: int = 0
-    """Seed of the starting weights, of what is held out, and of the order."""
-
     overwrite: bool = False
-    """Replace the mentor in --out."""
 
     def run(self) -> None:
         """Learn the mentor, and write its folder at the end."""

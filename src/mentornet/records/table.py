@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mentornet.errors import MentorNetError
-from mentornet.files import open_file, read_bytes, reading, write_bytes
+from mentornet.files import read_bytes, write_bytes
+from mentornet.parquet import opened_parquet
 from mentornet.records.columns import columns_of
 from mentornet.records.records import Records, losses_file
 
@@ -92,10 +93,9 @@ def write_records(
 
 def read_records(path: Path) -> pd.DataFrame:
     """Read the table that `write_records` has written."""
-    import pyarrow.parquet as pq
-
     if not path.exists():
         raise MentorNetError(f"{path} is missing; has the run ended?")
-    with reading(path, "as a table of records"), open_file(path) as file:
-        frame: pd.DataFrame = pq.read_table(file).replace_schema_metadata(None).to_pandas()
-        return frame
+    with opened_parquet(path) as file:
+        frame: pd.DataFrame = file.read().replace_schema_metadata(None).to_pandas()
+    words = [name for name in frame if frame[name].dtype == "category"]
+    return frame.astype(dict.fromkeys(words, object))

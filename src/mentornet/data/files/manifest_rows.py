@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from mentornet.cells import csv_rows, unguard
-from mentornet.data.files.parquet import column_names, read_parquet
 from mentornet.errors import MentorNetError
 from mentornet.files import reading
 from mentornet.names import did_you_mean
+from mentornet.parquet import column_names, read_parquet
 
 __all__ = ["Row", "read_rows"]
 

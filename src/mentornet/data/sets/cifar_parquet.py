@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from mentornet.data.files.decode import Packed
-from mentornet.data.files.parquet import class_names, column_names, read_parquet
 from mentornet.data.files.reading import read_images, survey
 from mentornet.data.progress import Progress
 from mentornet.data.samples import Samples, Splits
 from mentornet.data.sets.cifar_classes import CLASSES, grouped
 from mentornet.errors import MentorNetError
+from mentornet.parquet import class_names, column_names, read_parquet
 
 __all__ = ["ParquetFiles", "find_parquet", "official_order", "read_parquet_splits"]
 

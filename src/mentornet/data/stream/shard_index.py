@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from mentornet.data.files.parquet import opened_parquet
 from mentornet.errors import MentorNetError
+from mentornet.parquet import opened_parquet, plain_values
 
 __all__ = ["Table", "read_index"]
 
@@ -39,10 +40,17 @@ def read_index(path: Path) -> Table:
                 raise MentorNetError(f"{path}: {name} must be ≥ {least}")
         for name in _TEXTS:
             kind, missing = table[name].type, table[name].null_count
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
             is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
             if missing not in (0, len(table)) or (missing and name == "part"):
                 raise MentorNetError(f"{path}: {name} is missing in some rows")
             if not is_text and not (missing and pa.types.is_null(kind)):
                 raise MentorNetError(f"{path}: {name} must be text, got {kind}")
         numbers = {name: table[name].cast(pa.int64()).to_numpy() for name in _NUMBERS}
-        return numbers | {name: table[name].to_numpy().astype(object) for name in _TEXTS}
+        return numbers | {name: _texts(table[name]) for name in _TEXTS}
+
+
+def _texts(column: Any) -> NDArray[Any]:
+    found = np.empty(len(column), object)
+    found[:] = [text for chunk in column.chunks for text in plain_values(chunk)]
+    return found
