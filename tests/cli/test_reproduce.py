@@ -82,6 +82,9 @@ def test_the_number_format_is_asked_for_and_written_down(
     assert main(words) == 0  # another number format is another result
     assert len(list(tmp_path.glob("*.json"))) == 2
     capsys.readouterr()
+    assert main([*words, "--precision", "32", "--list"]) == 0
+    assert "0 of 1" in capsys.readouterr().out  # in float32 it is another result
+    capsys.readouterr()
     for what in ("table6", "fig-objectives", "fig-training"):
         assert main(["reproduce", what, "--precision", "bf16", "--out", f"{tmp_path}"]) == 2
         assert f"--precision has no meaning for {what}" in capsys.readouterr().err
