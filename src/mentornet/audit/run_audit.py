@@ -125,7 +125,8 @@ def _evidence(folder: RunFolder) -> tuple[RunEvidence, list[str]]:
         name: read_labels(folder.labels, name, count=count).numpy()
         for name in label_keys(folder.labels)
     }
-    losses = read_losses(folder.trajectories, len(columns["given_label"]))
+    notes: list[str] = []
+    losses = read_losses(folder.trajectories, len(columns["given_label"]), notes)
     done = losses.shape[1]
     if not done:
         raise MentorNetError(f"{folder.path} has not ended an epoch yet; there is nothing to audit")
@@ -137,7 +138,7 @@ def _evidence(folder: RunFolder) -> tuple[RunEvidence, list[str]]:
     epochs = read_config(folder.config).optimiser.epochs
     of = f" of {epochs}" if epochs else ""
     note = f"the run has not ended; this audit is based on {done}{of} epochs"
-    return evidence_of(columns), [note]
+    return evidence_of(columns), [note, *notes]
 
 
 def _noise_rate(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, short
 
 __all__ = [
     "FilesConfig",
@@ -26,6 +26,8 @@ __all__ = [
 Choice = Literal["auto", "on", "off"]
 Schedule = Literal["cosine", "linear", "steps", "constant"]
 Precision = Literal["auto", "32", "bf16"]
+
+_LARGEST_RATE = 1e38  # larger ones are no float32
 
 
 @dataclass(frozen=True)
@@ -211,26 +213,37 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         optimiser = self.optimiser
-        for name, value, least in (
-            ("epochs", optimiser.epochs, 1),
-            ("steps", optimiser.steps, 1),
-            ("batch_size", optimiser.batch_size, 1),
-            ("accumulate", optimiser.accumulate, 1),
-            ("evaluate_every", optimiser.evaluate_every, 1),
-            ("padding", optimiser.padding, 0),
-            ("image_size", self.files.image_size, 1),
-            ("limit", self.files.limit, 2),
-            ("clean_count", self.labels.clean_count, 1),
-            ("width", self.student.width, 1),
-            ("depth", self.student.depth, 1),
-            ("workers", self.machine.workers, 0),
+        for name, value, least, most in (
+            ("epochs", optimiser.epochs, 1, 10**6),
+            ("steps", optimiser.steps, 1, 10**9),
+            ("batch_size", optimiser.batch_size, 1, 10**9),
+            ("accumulate", optimiser.accumulate, 1, 10**6),
+            ("evaluate_every", optimiser.evaluate_every, 1, 10**6),
+            ("padding", optimiser.padding, 0, 10**4),
+            ("image_size", self.files.image_size, 1, 10**4),
+            ("limit", self.files.limit, 2, 10**12),
+            ("clean_count", self.labels.clean_count, 1, 10**12),
+            ("width", self.student.width, 1, 10**5),
+            ("depth", self.student.depth, 1, 10**4),
+            ("workers", self.machine.workers, 0, 1024),
         ):
             if value is not None and value < least:
-                raise MentorNetError(f"{name} must be ≥ {least}, got {value}")
-        if optimiser.learning_rate is not None and not 0 < optimiser.learning_rate < float("inf"):
-            raise MentorNetError(f"learning_rate must be > 0, got {optimiser.learning_rate:g}")
-        if optimiser.weight_decay is not None and not 0 <= optimiser.weight_decay < float("inf"):
-            raise MentorNetError(f"weight_decay must be ≥ 0, got {optimiser.weight_decay:g}")
+                raise MentorNetError(f"{name} must be ≥ {least}, got {short(value)}")
+            if value is not None and value > most:
+                raise MentorNetError(f"{name} must be at most {most}, got {short(value)}")
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        """Raise if a setting that is not a count is out of its range."""
+        optimiser = self.optimiser
+        for name, rate, above in (
+            ("learning_rate", optimiser.learning_rate, "> 0"),
+            ("weight_decay", optimiser.weight_decay, "≥ 0"),
+        ):
+            if rate is not None and not (rate > 0 or (rate == 0 and "≥" in above)):
+                raise MentorNetError(f"{name} must be {above}, got {rate:g}")
+            if rate is not None and rate > _LARGEST_RATE:
+                raise MentorNetError(f"{name} must be at most {_LARGEST_RATE:g}, got {rate:g}")
         if self.files.validation is not None and not 0 < self.files.validation < 1:
             raise MentorNetError(f"validation must be in (0, 1), got {self.files.validation:g}")
         if self.student.dropout is not None and not 0 <= self.student.dropout < 1:

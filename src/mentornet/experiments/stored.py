@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, short
 from mentornet.files import read_json
 from mentornet.schema import typed
 
@@ -66,7 +66,7 @@ def check_result(found: Mapping[str, Any], where: str) -> None:
     typed(_Config, result.config, f"{where}, config")
     made = typed(_Made, result.run, f"{where}, run")
     if not 0 <= made.seed < _SEEDS:
-        raise MentorNetError(f"{where}: seed must be in 0–{_SEEDS - 1}, got {made.seed:.4g}")
+        raise MentorNetError(f"{where}: seed must be in 0–{_SEEDS - 1}, got {short(made.seed)}")
     scores = {"training": ("accuracy_last", "accuracy_best"), "fit": ("mse",)}
     for name in scores.get(result.kind, ()):
         if getattr(made, name) is None:

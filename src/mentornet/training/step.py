@@ -170,7 +170,8 @@ class TrainingStep:
         loss = self._mean(taught.losses, taught.weights, batch)
         beside = self._auxiliary(outputs, taught, label, batch)
         loss = loss if beside is None else loss + beside
-        self.fabric.backward(loss)
+        if loss.requires_grad:  # or all parameters of the student are frozen
+            self.fabric.backward(loss)
         return loss.detach(), taught
 
     def _auxiliary(

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, short
 from mentornet.schema import typed
 
 __all__ = [
@@ -51,7 +51,7 @@ class DataFacts:
         }  # fmt: skip
         for name, (found, most) in sizes.items():
             if not 1 <= found <= most:
-                raise MentorNetError(f"{where}: {name} must be in 1–{most}, got {found:.4g}")
+                raise MentorNetError(f"{where}: {name} must be in 1–{most}, got {short(found)}")
         return facts
 
 
@@ -93,7 +93,7 @@ def check_rows(rows: Iterable[Any], where: str) -> None:
         if not isinstance(row, dict):
             raise MentorNetError(f"{place} must be an object of numbers")
         if typed(_Row, row, place).epoch != number:
-            raise MentorNetError(f"{place}: epoch must be {number}, got {row['epoch']:.4g}")
+            raise MentorNetError(f"{place}: epoch must be {number}, got {short(row['epoch'])}")
         for name, value in row.items():
             if type(value) not in (int, float):
                 raise MentorNetError(f"{place}: {name!r:.60} must be a number")
@@ -156,10 +156,12 @@ class RunState:
         """Raise if the counts and metrics are not those of a run of this length."""
         where, state = "the checkpoint", self
         if not 1 <= state.epochs_done <= epochs:
-            raise MentorNetError(f"epochs_done must be in 1–{epochs}, got {state.epochs_done:.4g}")
+            raise MentorNetError(
+                f"epochs_done must be in 1–{epochs}, got {short(state.epochs_done)}"
+            )
         expected = min(state.epochs_done * steps, total)
         if state.steps_done != expected:
-            raise MentorNetError(f"steps_done must be {expected}, got {state.steps_done:.4g}")
+            raise MentorNetError(f"steps_done must be {expected}, got {short(state.steps_done)}")
         check_rows(state.metrics, f"{where}, metrics")
         if len(state.metrics) != state.epochs_done:
             raise MentorNetError(

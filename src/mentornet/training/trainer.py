@@ -283,12 +283,15 @@ class Trainer:
             "lessons": [asdict(outcome) for outcome in self.supervision.outcomes()],
         }
         if self.run is not None:
-            write_records(
+            damaged = write_records(
                 self.run.records, self.records, trajectories=self.run.trajectories,
                 epochs=self.epochs, given_label=prepared.train.given_label,
                 true_label=prepared.train.true_label, sample_paths=prepared.train.paths,
                 index=prepared.samples,
             )  # fmt: skip
+            self.notes += damaged  # which the summary has too
+            for text in damaged:
+                self.observer.note(text)
             self.run.write_summary(summary)
             self.run.drop_trajectories()
         return summary
