@@ -127,3 +127,32 @@ def test_toml_is_readable() -> None:
         "seed = 3",
         "",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = " + "[" * 30_000, "is not TOML"),
+        ("x = " + "{a=" * 10_000, "is not TOML"),
+        ("a" + ".a" * 16_000 + " = 1", "must name the data"),
+        ("x = 1\n" * 10_000, "bytes; at most"),
+        ("x" * 30_000 + " = 1", "has no key 'xxx"),
+        ("seed = " + "9" * 5000, "is not TOML"),
+        ("[optimiser]\nepochs = 100000000000000000000000", "epochs must be at most 1000000"),
+        ("[optimiser]\nepochs = -" + "9" * 4000, "epochs must be ≥ 1, got a number of many"),
+        ("[optimiser]\nlearning_rate = 1e308", "learning_rate must be at most 1e+38"),
+        ("[optimiser]\nlearning_rate = " + "9" * 400, "learning_rate must be at most 1e+38"),
+        ("[optimiser]\npadding = 1000000", "padding must be at most 10000"),
+        ("[student]\nwidth = 1000000000000", "width must be at most 100000"),
+    ],
+)
+def test_absurd_config_files(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(text if text.startswith("a.") else f'data = "digits"\n{text}')
+    with pytest.raises(MentorNetError) as caught:
+        read_config(path)
+    said = f"{caught.value}"
+    assert said.startswith(f"{path}")
+    assert message in said
+    assert len(said) < 500
+    assert "\n" not in said

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mentornet import locking
+from mentornet.errors import MentorNetError
 from mentornet.locking import LOCK, alone
 
 
@@ -79,3 +80,30 @@ def test_who_gives_up_waiting_keeps_nobody_out(
     assert not locking._held
     with alone(tmp_path, wait=False) as mine:
         assert mine
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "folder", "pipe"])
+def test_only_a_plain_file_is_locked(kind: str, tmp_path: Path) -> None:
+    folder, other = tmp_path / "run", tmp_path / "private"
+    folder.mkdir()
+    if kind == "link":
+        other.touch(0o600)
+    if kind in ("link", "dangling"):
+        (folder / LOCK).symlink_to(other)
+    elif kind == "folder":
+        (folder / LOCK).mkdir()
+    else:
+        os.mkfifo(folder / LOCK)
+    with pytest.raises(MentorNetError, match="must be a plain file"), alone(folder):
+        pass
+    if kind == "link":
+        assert other.stat().st_mode & 0o777 == 0o600
+    else:
+        assert not other.exists()
+
+
+def test_the_mode_of_a_lock_stays(tmp_path: Path) -> None:
+    (tmp_path / LOCK).touch(0o600)
+    with alone(tmp_path):
+        pass
+    assert (tmp_path / LOCK).stat().st_mode & 0o777 == 0o600

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MentorNetError", "cut", "first_line"]
+__all__ = ["MentorNetError", "cut", "first_line", "short"]
 
 
 class MentorNetError(ValueError):
@@ -24,6 +24,15 @@ def first_line(error: BaseException, length: int = 200) -> str:
     lines = str(error).strip().splitlines()
     text = lines[0].strip() if lines else type(error).__name__
     return cut(text, length)
+
+
+def short(number: float) -> str:
+    """Return a number as an error message can quote it; files may hold any number of digits.
+
+    >>> short(-3), short(10**400)
+    ('-3', 'a number of many digits')
+    """
+    return f"{number}" if abs(number) < 1 << 64 else "a number of many digits"
 
 
 def cut(text: str, length: int = 60) -> str:

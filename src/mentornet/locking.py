@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+
+from mentornet.errors import MentorNetError
 
 __all__ = ["LOCK", "alone", "let_go"]
 
@@ -33,11 +37,9 @@ def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
     except ModuleNotFoundError:  # Windows
         yield True
         return
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    handle = _opened(folder / LOCK)
     _held.add(handle)
     try:
-        with suppress(OSError):  # the file belongs to another user, who has done so
-            os.fchmod(handle, 0o666)
         mine = True
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -53,6 +55,32 @@ def alone(folder: Path, *, wait: bool = True) -> Iterator[bool]:
     finally:
         _held.discard(handle)
         os.close(handle)
+
+
+def _opened(path: Path) -> int:
+    """Open the file to lock, and make it if it is missing.
+
+    A link is not followed, because a folder from elsewhere may have one to any file. If the file
+    belongs to another user, it is opened for reading only, which NFS alone cannot lock.
+    """
+    flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        try:
+            handle = os.open(path, flags | os.O_RDWR | os.O_CREAT, 0o666)
+        except PermissionError:
+            handle = os.open(path, flags | os.O_RDONLY)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO):
+            raise _no_file(path) from None
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise _no_file(path)
+    return handle
+
+
+def _no_file(path: Path) -> MentorNetError:
+    return MentorNetError(f"{path} must be a plain file, not a link or anything else; delete it")
 
 
 def let_go() -> None:

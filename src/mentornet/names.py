@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 
 __all__ = ["check_keys", "did_you_mean", "is_count", "pick"]
 
@@ -20,7 +20,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     "did you mean 'linear'? Known: focal, linear"
     """
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(cut(name), names, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}Known: {', '.join(names)}"
 
@@ -30,7 +30,7 @@ def pick(table: Mapping[str, T], name: str, what: str) -> T:
     try:
         return table[name]
     except KeyError:
-        raise MentorNetError(f"unknown {what} {name!r}; {did_you_mean(name, table)}") from None
+        raise MentorNetError(f"unknown {what} {cut(name)!r}; {did_you_mean(name, table)}") from None
 
 
 def check_keys(given: Iterable[str], known: Iterable[str], complaint: str) -> None:
@@ -38,7 +38,7 @@ def check_keys(given: Iterable[str], known: Iterable[str], complaint: str) -> No
     known = set(known)
     for key in given:
         if key not in known:
-            raise MentorNetError(f"{complaint} {key!r}; {did_you_mean(key, known)}")
+            raise MentorNetError(f"{complaint} {cut(key)!r}; {did_you_mean(key, known)}")
 
 
 def is_count(text: str) -> bool:

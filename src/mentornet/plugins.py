@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, first_line
 
 __all__ = ["load_factory"]
 
@@ -26,11 +26,11 @@ def load_factory(name: str, what: str) -> Callable[..., object]:
     sys.path.insert(0, here)
     try:
         found = getattr(importlib.import_module(module), factory)
-    except Exception as error:  # noqa: BLE001 - whatever the user's module raises
+    except (Exception, SystemExit) as error:  # whatever the user's module raises
         raise MentorNetError(
             f"{what} {name!r} must name a module and a factory in it, as in mynets:small; "
-            f"{type(error).__name__}: {error}"
-        ) from None
+            f"{type(error).__name__}: {first_line(error)}"
+        ) from error
     finally:
         sys.path.remove(here)
     if not callable(found):

@@ -12,7 +12,7 @@ from dataclasses import MISSING, fields
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, short
 
 __all__ = ["typed"]
 
@@ -86,6 +86,6 @@ def _told(value: Any) -> str:
     """A value in a few words; of a list or an object only that it is one."""
     names: dict[type, Callable[[Any], str]] = {
         list: lambda _: "a list", dict: lambda _: "an object", NoneType: lambda _: "null",
-        int: lambda number: f"{number}" if abs(number) < 1 << 64 else "a number of many digits",
+        int: short,
     }  # fmt: skip
     return names.get(type(value), lambda other: repr(other)[:60])(value)

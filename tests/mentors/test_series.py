@@ -97,7 +97,7 @@ def edit(folder: Path, change: dict[str, object]) -> None:
     [
         ({"number": 3}, "has a gap: there is no mentor of update 2.*fallback=off"),
         ({"progress": 20}, r"series.json: the points of a series must rise, got \(21, 20\)"),
-        ({"progress": "75"}, "must be whole numbers"),
+        ({"progress": "75"}, "progress must be a whole number"),
         ({"folder": "../elsewhere"}, "must be a name beside it"),
         ({"more": 1}, "has an unknown key 'more'"),
         ({"folder": "none"}, "series.json: .*none"),

@@ -70,6 +70,25 @@ def test_file_checkpoint_and_memory_give_the_same_evidence(tmp_path: Path) -> No
                 assert (found == column).all(), name
 
 
+@pytest.mark.parametrize("place", [0, 4 * COUNT - 1, 4 * COUNT, 4 * COUNT + 15])
+def test_a_flipped_bit_in_the_losses_of_an_epoch(place: int, tmp_path: Path) -> None:
+    records, given = trained(tmp_path)
+    file = tmp_path / "epoch-0001.f32"
+    content = bytearray(file.read_bytes())
+    content[place] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(MentorNetError, match=r"epoch-0001\.f32 is damaged"):
+        read_losses(tmp_path, COUNT)
+    (note,) = write_records(
+        tmp_path / "records.parquet", records, trajectories=tmp_path, epochs=EPOCHS,
+        given_label=given, true_label=None, sample_paths=None,
+    )  # fmt: skip
+    assert "epoch-0001.f32 is damaged" in note
+    losses = np.stack(read_records(tmp_path / "records.parquet")["loss"].to_list())
+    assert np.isnan(losses[:, 1]).all()
+    assert np.isfinite(np.delete(losses, 1, 1)).all()
+
+
 def test_losses_of_an_epoch_that_is_missing(tmp_path: Path) -> None:
     records, given = trained(tmp_path)
     (tmp_path / "epoch-0002.f32").unlink()

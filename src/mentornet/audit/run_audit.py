@@ -8,19 +8,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mentornet.audit.evidence import RunEvidence, evidence_of
 from mentornet.audit.ranking import Ranking, rank
 from mentornet.audit.report import report
 from mentornet.audit.run_contents import curves_of, pictures_of, surfaces_of
 from mentornet.audit.tables import cleaning, cleaning_csv
 from mentornet.cells import csv_text
-from mentornet.config import FilesConfig, LabelsConfig, TrainConfig, read_config
+from mentornet.config import (
+    FilesConfig,
+    LabelsConfig,
+    TrainConfig,
+    own_code,
+    read_config,
+    read_trusted,
+)
+from mentornet.data.files.label_file import label_keys, read_labels
 from mentornet.data.progress import Progress
 from mentornet.data.stream.shards import has_shards
 from mentornet.errors import MentorNetError
-from mentornet.files import write_text
+from mentornet.files import reading, write_text
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.records import columns_of, read_losses
@@ -64,6 +70,7 @@ def audit_run(
     noise_rate: float | None = None,
     overwrite: bool = False,
     on_progress: Progress | None = None,
+    trust_code: bool = False,
 ) -> Audited:
     """Rank the labels of a run, and write tables and a page.
 
@@ -74,16 +81,19 @@ def audit_run(
         noise_rate: the share of wrong labels, if it is known; by default it is estimated.
         overwrite: whether to replace an earlier audit.
         on_progress: called while images are read.
+        trust_code: whether a student or a method that the run's config names as `module:factory`
+            may be imported, which runs its code.
     """
     folder = RunFolder(run)
     if not folder.config.is_file():
         raise MentorNetError(f"{run} is not a run: it has no {folder.config.name}")
+    config = read_trusted(folder.config, trust_code=trust_code)
     out = run / "audit" if out is None else out
     there = [name for name in FILES if (out / name).exists()]
     if there and not overwrite:
         raise MentorNetError(f"{out} has {there[0]} already; set overwrite to replace it")
     evidence, notes = _evidence(folder)
-    classes = folder.about()["classes"]
+    classes = folder.about().classes
     prepared, moved = _data(folder, on_progress)
     notes += moved
     if prepared is not None and evidence.path is None and prepared.train.paths is not None:
@@ -96,7 +106,6 @@ def audit_run(
             f"the student predicts only {rows[-1]['train_accuracy']:.0%} of the given labels, so "
             "it is too early to say which are wrong"
         )
-    config = read_config(folder.config)
     report(
         ranking, out, title=f"Labels of {config.data}",
         pictures=None if prepared is None else pictures_of(prepared.train, prepared.samples),
@@ -111,20 +120,25 @@ def _evidence(folder: RunFolder) -> tuple[RunEvidence, list[str]]:
     """Read the records; if the run has not ended, what it has written so far."""
     if folder.records.is_file():
         return evidence_of(folder.records), []
-    with np.load(folder.labels, allow_pickle=False) as labels:
-        columns: dict[str, Any] = {name: labels[name] for name in labels.files}
-    losses = read_losses(folder.trajectories, len(columns["given_label"]))
+    count = folder.about().train_images
+    columns: dict[str, Any] = {
+        name: read_labels(folder.labels, name, count=count).numpy()
+        for name in label_keys(folder.labels)
+    }
+    notes: list[str] = []
+    losses = read_losses(folder.trajectories, len(columns["given_label"]), notes)
     done = losses.shape[1]
     if not done:
         raise MentorNetError(f"{folder.path} has not ended an epoch yet; there is nothing to audit")
     columns["loss"] = losses
     state = folder.checkpoints.peek()
     if state is not None:
-        columns |= columns_of(state["records"])
+        with reading(folder.checkpoints.folder, "as checkpoints"):
+            columns |= columns_of(state["records"])
     epochs = read_config(folder.config).optimiser.epochs
     of = f" of {epochs}" if epochs else ""
     note = f"the run has not ended; this audit is based on {done}{of} epochs"
-    return evidence_of(columns), [note]
+    return evidence_of(columns), [note, *notes]
 
 
 def _noise_rate(
@@ -150,7 +164,7 @@ def _data(folder: RunFolder, on_progress: Progress | None) -> tuple[Prepared | N
         prepared = prepare(read_config(folder.config), on_progress=on_progress)
     except (MentorNetError, OSError) as error:
         return None, [f"the images are not shown: {error}"]
-    if prepared.digest != folder.about()["digest"]:
+    if prepared.digest != folder.about().digest:
         return None, ["the images are not shown: the data has changed since the run began"]
     return prepared, []
 
@@ -171,6 +185,7 @@ def _write_cleaned(
         The arguments of `mentornet` that train on it, with the settings of the run.
     """
     config = read_config(folder.config)
+    trust = " --trust-code" if own_code(config) else ""  # or this audit had not begun
     path, settings = out / "cleaned.csv", shlex.quote(f"{folder.config}")
     plain = replace(config, labels=LabelsConfig(), files=replace(config.files, stream=False))
     as_it_came = (
@@ -181,9 +196,10 @@ def _write_cleaned(
     if prepared is None or not as_it_came or not isinstance(_source(config), Path):
         write_text(path, cleaning_csv(ranking, relabel=relabel))
         files = " ".join(shlex.quote(f"{file}") for file in (*config.labels.verdicts, path))
-        return f"train --config {settings}{_method_for_guesses(config)} --verdicts {files}"
+        method = _method_for_guesses(config)
+        return f"train --config {settings}{trust}{method} --verdicts {files}"
     write_text(path, _manifest(prepared, _source(config), cleaning(ranking, relabel=relabel)))
-    return f"train {shlex.quote(f'{path}')} --config {settings}"
+    return f"train {shlex.quote(f'{path}')} --config {settings}{trust}"
 
 
 def _method_for_guesses(config: TrainConfig) -> str:

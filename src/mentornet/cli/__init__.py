@@ -29,6 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         return _say(f"{error.name} is not installed; install mentornet with its extra [all]")
     except MentorNetError as error:
+        _show_own_code(error.__cause__)
         return _say(_in_flags(f"{error}", flags))
     except KeyboardInterrupt:
         _say("interrupted")
@@ -43,6 +44,15 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         return _say(f"{error.filename or 'a file'}: {error.strerror or error}")
     return 0
+
+
+def _show_own_code(cause: BaseException | None) -> None:
+    """Print the lines of the user's code, if the error comes from there."""
+    if cause is not None:
+        from mentornet.cli.own_code import lines_of_own_code
+
+        for line in lines_of_own_code(cause):
+            print(line, file=sys.stderr)
 
 
 def _in_flags(message: str, flags: dict[str, str]) -> str:

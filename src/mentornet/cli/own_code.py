@@ -8,7 +8,15 @@ from pathlib import Path
 
 import mentornet
 
-__all__ = ["report_of_own_code"]
+__all__ = ["lines_of_own_code", "report_of_own_code"]
+
+
+def lines_of_own_code(error: BaseException | None) -> list[str]:
+    """The lines of the user's code that led to an error, innermost last; none for other errors."""
+    if error is None:
+        return []
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame)]
+    return [line.rstrip() for line in traceback.format_list(frames)]
 
 
 def report_of_own_code(error: BaseException) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 import tyro
@@ -19,6 +19,7 @@ from mentornet.data.stream.streamed import LooseFiles
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
 from mentornet.training import RunFolder, load_student, predict
+from mentornet.training.stored import DataFacts
 
 __all__ = ["Predict"]
 
@@ -32,36 +33,37 @@ class Predict:
 
       mentornet predict runs/photos new/ --out predictions.csv
       mentornet predict runs/photos cat.jpg dog.jpg
+
+    Attributes:
+        run_folder: Folder of a training run.
+        images: Image files, or folders, which are searched for images at any depth.
+        out: CSV file to write; by default the table is printed.
+        best: Use the student of the best epoch, as the run has chosen it, in place of the last one.
+        skip_bad: Continue without images that cannot be decoded, and list them.
+        trust_code: Run the code of a student that the run's config names as module:factory.
     """
 
     run_folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
-    """Folder of a training run."""
-
     images: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="IMAGES")]
-    """Image files, or folders, which are searched for images at any depth."""
-
     out: Path | None = None
-    """CSV file to write; by default the table is printed."""
-
     best: bool = False
-    """Use the student of the best epoch, as the run has chosen it, in place of the last one."""
-
     skip_bad: bool = False
-    """Continue without images that cannot be decoded, and list them."""
+
+    trust_code: bool = False
 
     def run(self) -> None:
         """Predict the classes, and write the table."""
         folder = RunFolder(self.run_folder)
-        student = load_student(folder, best=self.best)
+        student = load_student(folder, best=self.best, trust_code=self.trust_code)
         about = folder.about()
         paths = _found(self.images)
-        if about.get("streamed"):
-            kept, chances = self._of_views(paths, student, about["height"])
+        if about.streamed:
+            kept, chances = self._of_views(paths, student, about.height)
         else:
             kept, chances = self._of_images(paths, student, about)
         if not kept:
             raise MentorNetError("none of the images could be read")
-        table = _table(kept, chances.tolist(), about["classes"])
+        table = _table(kept, chances.tolist(), about.classes)
         if self.out is None:
             print(table, end="")
         else:
@@ -69,12 +71,12 @@ class Predict:
             console().print(f"wrote {self.out}: {len(kept)} images")
 
     def _of_images(
-        self, paths: list[Path], student: nn.Module, about: dict[str, Any]
+        self, paths: list[Path], student: nn.Module, about: DataFacts
     ) -> tuple[list[Path], Tensor]:
         """The paths of the images that could be read, and the probabilities of their classes."""
         with RunWatch() as watch:
             read = read_images(
-                paths, size=about["height"], channels=about["channels"],
+                paths, size=about.height, channels=about.channels,
                 skip_bad=self.skip_bad, on_progress=watch.files,
             )  # fmt: skip
         for error in read.skipped:

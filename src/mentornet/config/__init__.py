@@ -10,6 +10,7 @@ from mentornet.config.groups import (
     StudentConfig,
     TrainConfig,
 )
+from mentornet.config.own_code import check_code, own_code, read_trusted
 from mentornet.config.toml_file import changed, differences, read_config, to_toml, write_config
 
 __all__ = [
@@ -22,8 +23,11 @@ __all__ = [
     "StudentConfig",
     "TrainConfig",
     "changed",
+    "check_code",
     "differences",
+    "own_code",
     "read_config",
+    "read_trusted",
     "to_toml",
     "write_config",
 ]

@@ -16,11 +16,15 @@ else:
     import tomli as tomllib
 
 from mentornet.config.groups import TrainConfig
-from mentornet.errors import MentorNetError
-from mentornet.files import write_text
+from mentornet.errors import MentorNetError, cut, first_line
+from mentornet.files import read_bytes, write_text
 from mentornet.names import check_keys
 
 __all__ = ["changed", "differences", "read_config", "to_toml", "write_config"]
+
+
+_LARGEST = 1 << 15  # bytes of the largest file; TOML of very long keys takes long to read
+_HUGE = 10**300  # larger whole numbers are no floats
 
 
 def to_toml(config: TrainConfig) -> str:
@@ -46,17 +50,20 @@ def changed(config: TrainConfig) -> dict[str, Any]:
 
 def write_config(path: Path, config: TrainConfig) -> None:
     """Write the config to `path` atomically."""
-    write_text(path, to_toml(config))
+    text = to_toml(config)
+    if len(text.encode()) > _LARGEST:
+        raise MentorNetError(f"the settings take more than {_LARGEST:,} bytes; use shorter paths")
+    write_text(path, text)
 
 
 def read_config(path: Path) -> TrainConfig:
     """Read the config from a TOML file; keys that are missing have their defaults."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise MentorNetError(f"{path} is missing") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise MentorNetError(f"{path} is not TOML: {error}") from None
+        content = tomllib.loads(read_bytes(path, _LARGEST).decode())
+    except MentorNetError:
+        raise
+    except (ValueError, RecursionError) as error:  # also numbers of very many digits
+        raise MentorNetError(f"{path} is not TOML: {first_line(error)}") from None
     if "data" not in content:
         raise MentorNetError(f'{path} must name the data, as in data = "digits"')
     try:
@@ -98,7 +105,7 @@ def _build(kind: Any, content: Mapping[str, Any], where: str) -> Any:
     for key, value in content.items():
         if is_dataclass(hints[key]):
             if not isinstance(value, dict):
-                raise MentorNetError(f"{key} must be a table, [{key}], got {value!r}")
+                raise MentorNetError(f"{key} must be a table, [{key}], got {_told(value)}")
             values[key] = _build(hints[key], value, f"[{key}]")
         else:
             values[key] = _value(hints[key], value, key)
@@ -112,17 +119,21 @@ def _value(hint: Any, value: Any, key: str) -> Any:
     origin, choices = get_origin(hint), get_args(hint)
     if origin is Literal:
         if value not in choices:
-            raise MentorNetError(f"{key} must be one of {', '.join(choices)}, got {value!r}")
+            raise MentorNetError(f"{key} must be one of {', '.join(choices)}, got {_told(value)}")
         return value
     if origin is tuple:
         if not isinstance(value, list):
-            raise MentorNetError(f"{key} must be a list, got {value!r}")
+            raise MentorNetError(f"{key} must be a list, got {_told(value)}")
         return tuple(_value(choices[0], part, key) for part in value)
     kinds = list(choices or (hint,))
     expected = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
     for kind in kinds:
         if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value)
+            return float(min(max(value, -_HUGE), _HUGE)) if isinstance(value, int) else value
         if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
             return value
-    raise MentorNetError(f"{key} must be {expected[kinds[0]]}, got {value!r}")
+    raise MentorNetError(f"{key} must be {expected[kinds[0]]}, got {_told(value)}")
+
+
+def _told(value: object) -> str:
+    return cut(repr(value))

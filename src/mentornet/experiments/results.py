@@ -9,6 +9,7 @@ from typing import Any, get_args
 from mentornet.config import Precision
 from mentornet.errors import MentorNetError
 from mentornet.experiments.jobs import Job
+from mentornet.experiments.stored import check_result
 from mentornet.files import read_json, write_json
 
 __all__ = ["FAILURE", "FORMAT", "Results", "format_of"]
@@ -111,6 +112,10 @@ class Results:
                 f"{path} has no {missing}: it was edited, or written by another mentornet; move "
                 "it away, and the run is made again"
             )
+        try:
+            check_result(found, f"{path}")
+        except MentorNetError as error:
+            raise MentorNetError(f"{error}; move it away, and the run is made again") from None
         if not path.stem.endswith(f"-{found['digest']}"):
             raise MentorNetError(
                 f"{path} holds the result of another run, {found['digest']}: it was renamed; move "
@@ -129,5 +134,5 @@ def _missing(found: Mapping[str, Any]) -> str | None:
     """The first thing that a result should have and has not."""
     run = found.get("run")
     there = {*found, *(f"run.{name}" for name in (run if isinstance(run, dict) else {}))}
-    needed = (*_NEEDED, *_OF_KIND.get(found.get("kind", ""), ("known kind",)))
+    needed = (*_NEEDED, *_OF_KIND.get(f"{found.get('kind')}", ("known kind",)))
     return next((name for name in needed if name not in there), None)

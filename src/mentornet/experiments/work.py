@@ -12,7 +12,8 @@ import torch
 from mentornet.experiments.conditions import conditions
 from mentornet.experiments.jobs import Job
 from mentornet.experiments.results import Results
-from mentornet.files import read_json, write_json
+from mentornet.experiments.stored import read_tried, read_under
+from mentornet.files import write_json
 from mentornet.locking import alone
 from mentornet.training.observer import Observer
 
@@ -80,8 +81,7 @@ def _tried(job: Job, results: Results, observer: Observer) -> list[dict[str, Any
     with _alone(folder):
         path = folder / "tried.json"
         if path.exists():
-            found: list[dict[str, Any]] = read_json(path)["tried"]
-            return found
+            return read_tried(path)
         tried = []
         for settings in job.tuning.candidates:
             out = folder / "-".join(word.replace("=", "-") for word in settings)
@@ -97,7 +97,7 @@ def _conditions(working: Path) -> list[dict[str, str | int]]:
     They are stored before the job begins: when it has ended, the code on disk may be another.
     """
     path = working / "conditions.json"
-    under: list[dict[str, str | int]] = read_json(path)["under"] if path.exists() else []
+    under = read_under(path)
     now = conditions()
     if not under or under[-1] != now:
         under.append(now)

@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from mentornet.curricula import Curriculum, make_curriculum
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.files import read_json, write_json, write_text
 from mentornet.mentors.mentor import Mentor
+from mentornet.schema import typed
 
 __all__ = ["CARD", "PAGE", "Card", "LearnedCard", "read_card", "write_card"]
 
@@ -64,7 +65,7 @@ class LearnedCard:
     Args:
         data: the dataset that the student was trained on.
         noise: the label noise of that dataset.
-        noise_rate: the share of its labels that are wrong.
+        noise_rate: the share of its labels that are wrong; None if that is not known.
         student: the name and size of the student.
         epochs: the number of epochs of the run.
         verified: the number of verified samples; one in five was held out.
@@ -80,7 +81,7 @@ class LearnedCard:
 
     data: str
     noise: str
-    noise_rate: float
+    noise_rate: float | None
     student: str
     epochs: int
     verified: int
@@ -116,11 +117,12 @@ def write_card(card: Card | LearnedCard, mentor: Mentor, folder: Path, name: str
 def read_card(folder: Path) -> Card | LearnedCard:
     """Return the card in a mentor's folder."""
     content = read_json(folder / CARD)
-    kind = Card if "curriculum" in content else LearnedCard
+    kind: type[Card | LearnedCard] = Card if "curriculum" in content else LearnedCard
     missing = {field.name for field in fields(kind)} ^ content.keys()
     if missing:
-        raise MentorNetError(f"{folder / CARD} has missing or unknown keys: {sorted(missing)}")
-    return kind(**content)
+        names = cut(", ".join(sorted(missing)))
+        raise MentorNetError(f"{folder / CARD} has missing or unknown keys: {names}")
+    return typed(kind, content, f"{folder / CARD}")
 
 
 def _facts(card: Card) -> tuple[str, str, dict[str, str]]:
@@ -140,8 +142,9 @@ def _facts(card: Card) -> tuple[str, str, dict[str, str]]:
 
 def _facts_of_learned(card: LearnedCard) -> tuple[str, str, dict[str, str]]:
     """Return the title, the summary and the facts."""
+    share = "an unknown share" if card.noise_rate is None else f"{card.noise_rate:.1%}"
     facts = {
-        "learned on": f"{card.data}, {card.noise}: {card.noise_rate:.1%} of the labels are wrong",
+        "learned on": f"{card.data}, {card.noise}: {share} of the labels are wrong",
         "student": f"{card.student}, {card.epochs} epochs, {card.accuracy_last:.1%} at the end",
         "verified samples": f"{card.verified:,}, of which {card.verified_wrong:,} are wrong",
         "held out": "one verified sample in five",

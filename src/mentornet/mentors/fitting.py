@@ -28,6 +28,9 @@ _PROBE = 16_384  # the error curve is computed on at most this many rows
 _CHUNK = 16_384  # rows in one forward pass when the error of all rows is computed
 
 
+_MOST, _LARGEST_RATE = 10**9, 1e38  # of counts, and of what must be a float32
+
+
 @dataclass(frozen=True)
 class FitConfig:
     """How long and how fast a mentor learns.
@@ -56,10 +59,16 @@ class FitConfig:
         for name in ("steps", "batch_size", "evaluations"):
             if getattr(self, name) < 1:
                 raise MentorNetError(f"{name} must be ≥ 1, got {getattr(self, name)}")
+            if getattr(self, name) > _MOST:
+                raise MentorNetError(f"{name} must be at most {_MOST}, got {getattr(self, name)}")
         if self.patience is not None and self.patience < 1:
             raise MentorNetError(f"patience must be ≥ 1 or None, got {self.patience}")
-        if not 0 < self.learning_rate < float("inf"):
+        if not self.learning_rate > 0:
             raise MentorNetError(f"learning_rate must be > 0, got {self.learning_rate:g}")
+        if self.learning_rate > _LARGEST_RATE:
+            raise MentorNetError(
+                f"learning_rate must be at most {_LARGEST_RATE:g}, got {self.learning_rate:g}"
+            )
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import Tensor, nn
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut, short
 from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors.sampling import sample_weights
 from mentornet.randomness import seeded
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["Mentor", "MentorConfig"]
+
+_LARGEST = 10_000
+_MOST = {"num_classes": 1 << 20}  # of each size, if it may be larger than that
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,10 @@ class MentorConfig:
                 if not isinstance(value, bool):
                     raise MentorNetError(f"use_label must be true or false, got {value!r}")
             elif not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise MentorNetError(f"{name} must be a whole number ≥ 1, got {value!r}")
+                raise MentorNetError(f"{name} must be a whole number ≥ 1, got {cut(repr(value))}")
+            elif value > _MOST.get(name, _LARGEST):
+                most = _MOST.get(name, _LARGEST)
+                raise MentorNetError(f"{name} must be at most {most}, got {short(value)}")
 
 
 class Mentor(nn.Module, ABC):

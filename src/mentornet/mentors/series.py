@@ -10,17 +10,21 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut, short
 from mentornet.features import PERCENT, MentorFeatures
 from mentornet.files import read_json, write_json
 from mentornet.mentors.mentor import Mentor
 from mentornet.mentors.store import INDEX, load_mentor, mentor_folder, save_mentor
 from mentornet.names import check_keys
+from mentornet.schema import typed
 
 __all__ = ["MentorSeries", "Point", "load_rule", "read_points", "write_points"]
 
 FORMAT = 1
 """The version of the index; it rises when older versions cannot read new ones."""
+
+_UPDATES = 10_000  # of a run
+_NO_NAMES = ("", ".", "..")
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Point:
     number: int
     progress: int
     folder: str
+
+
+@dataclass(frozen=True)
+class _Index:
+    mentors: list[dict[str, Any]]
 
 
 class MentorSeries(nn.Module):
@@ -137,21 +146,22 @@ def write_points(folder: Path, points: Sequence[Point]) -> None:
 
 def read_points(folder: Path) -> list[Point]:
     """Read the index of a series."""
-    path, known = folder / INDEX, {field.name: field.type for field in fields(Point)}
+    path, known = folder / INDEX, {field.name for field in fields(Point)}
     content = read_json(path)
     if content.get("format") != FORMAT:
-        raise MentorNetError(
-            f"{path} has format {content.get('format')!r}, this mentornet reads {FORMAT}"
-        )
+        found = cut(repr(content.get("format")))
+        raise MentorNetError(f"{path} has format {found}, this mentornet reads {FORMAT}")
     points = []
-    for line in content.get("mentors", ()):
+    for line in typed(_Index, content, f"{path}").mentors:
         check_keys(line, known, f"{path} has an unknown key")
-        check_keys(known, line, f"{path} lacks the key")
-        point = Point(**line)
-        if type(point.number) is not int or type(point.progress) is not int:
-            raise MentorNetError(f"{path}: number and progress must be whole numbers, got {line}")
-        if Path(f"{point.folder}").name != point.folder:
-            raise MentorNetError(f"{path}: folder must be a name beside it, got {point.folder!r}")
+        point = typed(Point, line, f"{path}")
+        if not 1 <= point.number <= _UPDATES:
+            raise MentorNetError(
+                f"{path}: number must be in 1–{_UPDATES}, got {short(point.number)}"
+            )
+        if not point.folder.isprintable() or point.folder in _NO_NAMES or "/" in point.folder:
+            found = cut(repr(point.folder))
+            raise MentorNetError(f"{path}: folder must be a name beside it, got {found}")
         points.append(point)
     return points
 

@@ -11,8 +11,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from mentornet.errors import MentorNetError
-from mentornet.files import read_json, write_bytes, write_json
+from mentornet.errors import MentorNetError, cut, first_line, short
+from mentornet.files import read_json, reading, write_bytes, write_json
 from mentornet.mentors.architectures import ARCHITECTURES, make_mentor
 from mentornet.mentors.mentor import Mentor
 from mentornet.names import check_keys, did_you_mean, pick
@@ -32,6 +32,7 @@ FORMAT = 1
 
 _OF_A_RUN = "mentors"  # where a run keeps those that it learned
 _ABOUT = ("format", "mentornet_version", "architecture")  # keys that are not sizes
+_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 
@@ -66,22 +67,24 @@ def load_mentor(name_or_path: str | Path) -> Mentor:
         )
     config = read_json(folder / CONFIG)
     _check_format(config, folder)
-    mentor = _from_config(config, folder)
     tensors, written_with = _read_weights(folder / WEIGHTS)
+    with torch.device("meta"):  # the sizes may be anything; the weights that are there are not
+        mentor = _from_config(config, folder)
     if written_with is not None and written_with != json.dumps(config):
         raise MentorNetError(
             f"{folder / CONFIG} and {WEIGHTS} do not belong together; save the mentor again"
         )
+    for name, tensor in tensors.items():
+        if tensor.dtype not in _DTYPES or not tensor.isfinite().all():
+            raise MentorNetError(f"{folder / WEIGHTS}: {cut(name)} must hold finite numbers")
     try:
         mentor.load_state_dict(tensors, assign=True)
     except RuntimeError as error:
+        reason = " ".join(f"{error}".split())
         raise MentorNetError(
             f"{folder / WEIGHTS} does not hold a {mentor.name!r} mentor of the sizes in "
-            f"{CONFIG}: {error}"
+            f"{CONFIG}: {cut(reason, 300)}"
         ) from None
-    for name, tensor in tensors.items():
-        if not tensor.is_floating_point() or not tensor.isfinite().all():
-            raise MentorNetError(f"{folder / WEIGHTS}: {name} must hold finite numbers")
     return mentor.eval().requires_grad_(False)
 
 
@@ -114,10 +117,13 @@ def _check_format(config: dict[str, Any], folder: Path) -> None:
     written = config.get("format")
     if not isinstance(written, int) or isinstance(written, bool):
         raise MentorNetError(f"{folder / CONFIG} has no format number; is it a mentor's folder?")
+    if written < 1:
+        raise MentorNetError(f"{folder / CONFIG} has format {short(written)}; they begin at 1")
     if written > FORMAT:
+        by = cut(f"{config.get('mentornet_version')}")
         raise MentorNetError(
-            f"{folder} was written by mentornet {config.get('mentornet_version')} in format "
-            f"{written}; mentornet {__version__} reads formats up to {FORMAT}: upgrade mentornet"
+            f"{folder} was written by mentornet {by} in format {short(written)}; mentornet "
+            f"{__version__} reads formats up to {FORMAT}: upgrade mentornet"
         )
 
 
@@ -131,16 +137,18 @@ def _from_config(config: dict[str, Any], folder: Path) -> Mentor:
         check_keys(sizes, known, f"{name} has no size")
         check_keys(known, sizes, "there is no")
         return make_mentor(name, **sizes)
-    except MentorNetError as error:
-        raise MentorNetError(f"{folder / CONFIG}: {error}") from None
+    except (MentorNetError, RuntimeError) as error:  # torch raises the latter for huge sizes
+        raise MentorNetError(f"{folder / CONFIG}: {first_line(error, 500)}") from None
 
 
 def _read_weights(path: Path) -> tuple[dict[str, torch.Tensor], str | None]:
     if not path.is_file():
         raise MentorNetError(f"{path} is missing")
-    try:
-        with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            return tensors, (file.metadata() or {}).get("config")
-    except SafetensorError as error:
-        raise MentorNetError(f"{path} cannot be read ({error}); was it cut short?") from None
+    with reading(path):
+        try:
+            with safe_open(path, framework="pt") as file:
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                return tensors, (file.metadata() or {}).get("config")
+        except SafetensorError as error:
+            reason = first_line(error)
+            raise MentorNetError(f"{path} cannot be read ({reason}); was it cut short?") from None

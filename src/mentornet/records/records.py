@@ -6,6 +6,7 @@ ends. Shapes: B samples of a batch, N samples of the dataset.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from torch import Tensor, nn
 from mentornet.files import write_bytes
 from mentornet.records.margins import MAX_MARGIN, firmness, log_odds
 
-__all__ = ["Records", "Steady", "late_share", "losses_file"]
+__all__ = ["Records", "Steady", "checksum", "late_share", "losses_file"]
 
 _LATE = 0.2  # weight of the last prediction in the moving average over all predictions
 _STEADY = 0.9  # share of a sample's late predictions that must be the same class
@@ -226,7 +227,13 @@ class Records(nn.Module):
 
     def save_losses(self, folder: Path, epoch: int) -> None:
         """Write the losses of the epoch that has ended (from 0) into the folder."""
-        write_bytes(losses_file(folder, epoch), self.loss.cpu().numpy().tobytes())
+        content = self.loss.cpu().numpy().tobytes()
+        write_bytes(losses_file(folder, epoch), content + checksum(content))
+
+
+def checksum(content: bytes) -> bytes:
+    """Return the 16 bytes that follow the losses of an epoch in their file."""
+    return hashlib.sha256(content).digest()[:16]
 
 
 def losses_file(folder: Path, epoch: int) -> Path:

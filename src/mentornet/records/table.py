@@ -17,7 +17,7 @@ from mentornet.errors import MentorNetError
 from mentornet.files import read_bytes, write_bytes
 from mentornet.parquet import column_names, opened_parquet
 from mentornet.records.columns import columns_of
-from mentornet.records.records import Records, losses_file
+from mentornet.records.records import Records, checksum, losses_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,21 +25,31 @@ if TYPE_CHECKING:
 __all__ = ["read_losses", "read_records", "write_records"]
 
 
-def read_losses(trajectories: Path, count: int) -> NDArray[np.float32]:
+def read_losses(
+    trajectories: Path, count: int, notes: list[str] | None = None
+) -> NDArray[np.float32]:
     """Read the losses that `Records.save_losses` has written so far, `(N, E)`.
 
     Args:
         trajectories: the folder of the files, one for each epoch.
         count: N.
+        notes: the list to which a line is added for each damaged file, whose losses are then NaN;
+            by default a damaged file is an error.
     """
     files = (losses_file(trajectories, epoch) for epoch in itertools.count())
     found = list(itertools.takewhile(Path.is_file, files))
     losses = np.empty((count, len(found)), np.float32)
     for epoch, file in enumerate(found):
-        content = read_bytes(file, most=4 * count)
-        if len(content) != 4 * count:
-            raise MentorNetError(f"{file} must hold the losses of {count} samples, 4 bytes each")
-        losses[:, epoch] = np.frombuffer(content, np.float32)
+        content = read_bytes(file, most=4 * count + 16)
+        numbers, check = content[: 4 * count], content[4 * count :]
+        if len(numbers) == 4 * count and check in (b"", checksum(numbers)):  # none in old files
+            losses[:, epoch] = np.frombuffer(numbers, np.float32)
+            continue
+        damage = f"{file} is damaged: it must hold the losses of {count} samples and a checksum"
+        if notes is None:
+            raise MentorNetError(damage)
+        notes.append(f"{damage}; the losses of this epoch are left out")
+        losses[:, epoch] = np.nan
     return losses
 
 
@@ -53,7 +63,7 @@ def write_records(
     true_label: Tensor | None,
     sample_paths: tuple[str, ...] | None,
     index: Tensor | None = None,
-) -> None:
+) -> list[str]:
     """Write a table of all samples to `path` as Parquet, in one move.
 
     Its columns are `index`, `path` if the samples have one, `given_label`, `true_label` if it is
@@ -68,12 +78,16 @@ def write_records(
         true_label: the true labels, `(N,)`, if they are known.
         sample_paths: the N names of the samples, if they have names.
         index: the number of each sample, `(N,)`; by default 0, 1, ….
+
+    Returns:
+        A line on each file of losses that is damaged; the losses of its epoch are NaN.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     count = len(records.loss)
-    losses = read_losses(trajectories, count)[:, :epochs]
+    notes: list[str] = []
+    losses = read_losses(trajectories, count, notes)[:, :epochs]
     if losses.shape[1] < epochs:
         missing = losses_file(trajectories, losses.shape[1])
         raise MentorNetError(f"{missing} is missing, so the records cannot be written")
@@ -89,6 +103,7 @@ def write_records(
     buffer = pa.BufferOutputStream()
     pq.write_table(pa.table(columns), buffer, compression="zstd")
     write_bytes(path, buffer.getvalue().to_pybytes())
+    return notes
 
 
 def read_records(path: Path) -> pd.DataFrame:

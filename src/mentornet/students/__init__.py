@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Callable
 
-import torch
 from torch import nn
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, first_line
 from mentornet.names import pick
 from mentornet.plugins import load_factory
 from mentornet.randomness import seeded
+from mentornet.students.checking import check_student, initialised, is_frozen
 from mentornet.students.fast import FastStudent
 from mentornet.students.inception import SmallInception
 from mentornet.students.inception_resnet import InceptionResNetV2
@@ -35,6 +34,8 @@ __all__ = [
     "answering",
     "check_student",
     "find_student",
+    "initialised",
+    "is_frozen",
     "make_student",
     "resnet101",
     "synced",
@@ -73,8 +74,9 @@ def make_student(
     with seeded(seed):
         try:
             student = factory(channels=channels, classes=classes, **sizes)
-        except (RuntimeError, ValueError, TypeError) as error:
-            raise MentorNetError(f"student {name!r} cannot be made: {error}") from error
+        except Exception as error:
+            said = f"{type(error).__name__}: {first_line(error)}"
+            raise MentorNetError(f"student {name!r} cannot be made: {said}") from error
     if not isinstance(student, nn.Module):
         raise MentorNetError(f"{name} must return a torch module, got {type(student).__name__}")
     return student
@@ -83,25 +85,3 @@ def make_student(
 def find_student(name: str) -> Callable[..., object]:
     """Return the class or factory of the student of that name."""
     return load_factory(name, "student") if ":" in name else pick(STUDENTS, name, "student")
-
-
-def check_student(
-    student: nn.Module, shape: tuple[int, ...], classes: int, batch_size: int = 2
-) -> None:
-    """Raise if the student does not return logits `(B, K)` for images of that shape.
-
-    A copy of the student is called in training mode, so that the student itself does not change.
-    """
-    twin = copy.deepcopy(student).train()
-    with torch.no_grad(), seeded(0):
-        try:
-            logits = twin(torch.zeros(batch_size, *shape))
-        except (RuntimeError, ValueError, TypeError, IndexError, AttributeError) as error:
-            raise MentorNetError(
-                f"the student cannot read a batch of {batch_size} images of shape {shape}: {error}"
-            ) from None
-    found = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
-    if found != (batch_size, classes):
-        raise MentorNetError(
-            f"the student must make logits of shape (B, K) = {(batch_size, classes)}, got {found}"
-        )

@@ -20,7 +20,7 @@ from mentornet.distributed import Processes, world_size
 from mentornet.errors import MentorNetError
 from mentornet.methods import Supervision
 from mentornet.randomness import generator
-from mentornet.students import Pair, check_student, make_student, synced
+from mentornet.students import Pair, check_student, initialised, is_frozen, make_student, synced
 from mentornet.students.synced_norm import SyncedBatchNorm2d
 from mentornet.training.batches import (
     Batches,
@@ -118,15 +118,16 @@ def fresh_student(
     needs = prepared.method.needs
     if needs.dropout is not None:
         sizes["dropout"] = needs.dropout
-    students = [
-        make_student(
-            config.student.student, channels=train.shape[0], classes=len(train.classes),
-            seed=generator(config.seed, _OTHER, place).initial_seed() if place else config.seed,
-            **sizes,
-        )
-        for place in range(needs.students)
-    ]  # fmt: skip
-    check_student(students[0], train.shape, len(train.classes), batch_size=smallest_batch)
+    kind, classes = config.student.student, len(train.classes)
+    name = f"student {kind!r}"
+    students = []
+    for place in range(needs.students):
+        seed = generator(config.seed, _OTHER, place).initial_seed() if place else config.seed
+        made = make_student(kind, channels=train.shape[0], classes=classes, seed=seed, **sizes)
+        students.append(initialised(made, train.shape, seed=seed, name=name))
+    check_student(students[0], train.shape, classes, batch_size=smallest_batch, name=name)
+    if world_size() > 1 and is_frozen(students[0]):
+        raise MentorNetError(f"all parameters of {name} are frozen; start it without torchrun")
     student: Any = students[0] if len(students) == 1 else Pair(*students)
     if hasattr(student, "prepare"):
         student.prepare(shown(_SEEN_BEFORE))
@@ -189,6 +190,8 @@ def make_sgd(
         )
         if params
     ]  # fmt: skip
+    if not groups:  # all is frozen, and SGD needs something
+        groups = [{"params": [nn.Parameter(torch.zeros(()))]}]
     return torch.optim.SGD(
         groups, lr=settings.learning_rate, momentum=settings.momentum,
         nesterov=bool(settings.nesterov),

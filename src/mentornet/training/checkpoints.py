@@ -9,19 +9,22 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from mentornet.files import write_bytes
+from mentornet.errors import MentorNetError
+from mentornet.files import read_bytes, reading, write_bytes
 
 __all__ = ["Checkpoints"]
 
 _DIGITS = 16  # of the hash, in a name
-_NAME = re.compile(rf"epoch-(\d+)-[0-9a-f]{{{_DIGITS}}}\.pt")
+_NAME = re.compile(rf"epoch-([0-9]+)-[0-9a-f]{{{_DIGITS}}}\.pt")
 _KEPT = 2
+_LARGEST = 1 << 36  # bytes of the largest checkpoint
 
 
 class Checkpoints:
@@ -74,6 +77,21 @@ class Checkpoints:
     def _newest_first(self) -> Iterator[tuple[Path, dict[str, Any] | None]]:
         """Yield each checkpoint with its state; None if it is damaged."""
         for path in reversed(self.paths()):
-            content = path.read_bytes()
+            content = read_bytes(path, _LARGEST)
             whole = path.stem.endswith(hashlib.sha256(content).hexdigest()[:_DIGITS])
-            yield path, torch.load(io.BytesIO(content), "cpu", weights_only=True) if whole else None
+            yield path, _read(path, content) if whole else None
+
+
+def _read(path: Path, content: bytes) -> dict[str, Any]:
+    """Return the state in a checkpoint that is whole; only tensors and plain values are built."""
+    with reading(path, "as a checkpoint"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            parts = archive.infolist()
+        if any(part.compress_type for part in parts):  # as torch never writes them
+            raise MentorNetError(f"{path} is no checkpoint: its parts are compressed")
+        if sum(part.file_size for part in parts) > len(content):
+            raise MentorNetError(f"{path} is no checkpoint: it states more bytes than it has")
+        state = torch.load(io.BytesIO(content), "cpu", weights_only=True)
+        if not isinstance(state, dict):
+            raise MentorNetError(f"{path} is no checkpoint: it holds a {type(state).__name__}")
+        return state

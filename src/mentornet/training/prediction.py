@@ -5,33 +5,47 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mentornet.config import read_config
+from mentornet.config import read_trusted
 from mentornet.data.stream.fetching import Fetcher
 from mentornet.data.stream.streamed import Streamed
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.students import make_student
 from mentornet.training.batches import eval_batches
 from mentornet.training.run_folder import RunFolder
+from mentornet.training.stored import check_finite
 
 __all__ = ["load_student", "predict"]
 
 
-def load_student(run: RunFolder, *, best: bool = False) -> nn.Module:
-    """Load the student of a run: the last one, or the one of its best epoch."""
+def load_student(run: RunFolder, *, best: bool = False, trust_code: bool = False) -> nn.Module:
+    """Load the student of a run: the last one, or the one of its best epoch.
+
+    Args:
+        run: the folder of the run.
+        best: whether to load the one of the best epoch.
+        trust_code: whether a student that the run's config names as `module:factory` may be
+            imported, which runs its code.
+    """
     if not run.config.is_file():
         raise MentorNetError(f"{run.path} is not a run: it has no {run.config.name}")
-    about, chosen = run.about(), read_config(run.config).student
-    weights = run.read_weights(run.best if best else run.last)
+    chosen = read_trusted(run.config, trust_code=trust_code).student
+    about = run.about()
+    path = run.best if best else run.last
+    weights = run.read_weights(path)
+    check_finite(weights, f"{path}")
     student = make_student(
         chosen.student or "",
-        channels=about["channels"],
-        classes=len(about["classes"]),
+        channels=about.channels,
+        classes=len(about.classes),
         **chosen.sizes,
     )  # fmt: skip  (dropout, which a method may have set, has no weights)
     try:
         student.load_state_dict(weights)
     except RuntimeError as error:
-        raise MentorNetError(f"{run.path} has the weights of another student: {error}") from None
+        reason = " ".join(f"{error}".split())
+        raise MentorNetError(
+            f"{run.path} has the weights of another student: {cut(reason, 300)}"
+        ) from None
     return student.eval().requires_grad_(False)
 
 

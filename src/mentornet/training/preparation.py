@@ -149,6 +149,9 @@ def prepare(
         raise MentorNetError(
             f"batch_size must be at most the {len(train)} training samples, got {batch_size}"
         )
+    padding, side = config.optimiser.padding or 0, max(train.shape[1:])
+    if padding > side:
+        raise MentorNetError(f"padding must be at most the {side} pixels of a side, got {padding}")
     return Prepared(
         config, train, splits.test, validation, method, verified,
         (*splits.notes, *replaced, *done, *why, *deviations(config)), further=splits.further,

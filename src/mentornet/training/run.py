@@ -16,6 +16,7 @@ from mentornet.data import Splits
 from mentornet.data.progress import Progress
 from mentornet.distributed import Processes, job
 from mentornet.errors import MentorNetError
+from mentornet.files import reading
 from mentornet.training.batches import steps_per_epoch
 from mentornet.training.observer import Observer
 from mentornet.training.preparation import Prepared, prepare
@@ -63,7 +64,7 @@ def _train(
     """Train, after the processes have joined each other."""
     run = None if out is None else RunFolder(Path(out))
     begun = run is not None and run.config.exists()
-    ours = begun and run is not None and job() is not None and run.about().get("job") == job()
+    ours = begun and run is not None and job() is not None and run.about().job == job()
     resume = processes.agree(resume or ours)  # torchrun restarts us after a failure
     if resume and not begun:
         raise MentorNetError(f"there is no run to resume in {out}")
@@ -168,7 +169,7 @@ def _on_machine(prepared: Prepared, machine: MachineConfig) -> Prepared:
 
 def _go_on(trainer: Trainer, run: RunFolder, observer: Observer) -> None:
     """Continue from the last checkpoint that can be read."""
-    before, now = run.about()["threads"], torch.get_num_threads()
+    before, now = run.about().threads, torch.get_num_threads()
     if before != now:
         observer.note(
             f"this run was started on {before} threads and continues on {now}: results may differ "
@@ -183,8 +184,10 @@ def _go_on(trainer: Trainer, run: RunFolder, observer: Observer) -> None:
     if state is None:
         observer.note("there is no checkpoint yet; starting from the first epoch")
         return
-    try:
-        trainer.load_state_dict(state)
-    except MentorNetError as error:
-        raise MentorNetError(f"{run.checkpoints.paths()[-1]}: {error}") from None
+    path = run.checkpoints.paths()[-1]
+    with reading(path, "as a checkpoint of this run"):
+        try:
+            trainer.load_state_dict(state)
+        except MentorNetError as error:
+            raise MentorNetError(f"{path}: {error}; delete it to use the one before") from None
     observer.note(f"continuing after epoch {trainer.epochs_done} of {trainer.epochs}")

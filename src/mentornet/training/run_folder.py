@@ -21,11 +21,21 @@ from mentornet.config import TrainConfig, differences, read_config, write_config
 from mentornet.data import Samples
 from mentornet.distributed import job
 from mentornet.errors import MentorNetError
-from mentornet.files import read_json, write_bytes, write_json, write_text
+from mentornet.files import (
+    parse_json,
+    read_bytes,
+    read_json,
+    read_lines,
+    write_bytes,
+    write_json,
+    write_text,
+)
 from mentornet.locking import LOCK, alone
 from mentornet.mentors.series import Point, read_points, write_points
 from mentornet.mentors.store import CONFIG, INDEX
+from mentornet.schema import typed
 from mentornet.training.checkpoints import Checkpoints
+from mentornet.training.stored import DataFacts, Summary, check_rows
 from mentornet.weighting import LearnedMentor
 
 __all__ = ["RunFolder"]
@@ -34,6 +44,8 @@ _TEMPORARY = re.compile(  # left by `files.write_bytes` if the process was kille
     r"\.(config\.toml|data\.json|labels\.npz|metrics\.jsonl|records\.parquet|summary\.json|"
     r"curves\.\w+|\w+\.safetensors|epoch-.*)\.[0-9a-f]{16}"
 )
+
+_LARGEST = 1 << 35  # bytes of the largest file of weights
 
 
 class RunFolder:
@@ -131,14 +143,14 @@ class RunFolder:
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """Read the metrics of the epochs so far."""
-        try:
-            text = self.metrics.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            raise MentorNetError(f"{self.metrics} is missing; is {self.path} a run?") from None
-        try:
-            return [json.loads(line) for line in text.splitlines()]
-        except json.JSONDecodeError as error:
-            raise MentorNetError(f"{self.metrics} is damaged: {error}") from None
+        if not self.metrics.exists():
+            raise MentorNetError(f"{self.metrics} is missing; is {self.path} a run?")
+        rows = [
+            parse_json(line.encode(), f"{self.metrics}, line {number},")
+            for number, line in enumerate(read_lines(self.metrics), 1)
+        ]
+        check_rows(rows, f"{self.metrics}")
+        return rows
 
     def write_weights(self, path: Path, weights: Mapping[str, Tensor]) -> None:
         """Write a student's weights as safetensors."""
@@ -147,10 +159,10 @@ class RunFolder:
 
     def read_weights(self, path: Path) -> dict[str, Tensor]:
         """Read a student's weights."""
+        if not path.exists():
+            raise MentorNetError(f"{path} is missing; has the run got that far?")
         try:
-            return load(path.read_bytes())
-        except FileNotFoundError:
-            raise MentorNetError(f"{path} is missing; has the run got that far?") from None
+            return load(read_bytes(path, _LARGEST))
         except SafetensorError as error:
             raise MentorNetError(f"{path} cannot be read ({error}); was it cut short?") from None
 
@@ -172,7 +184,7 @@ class RunFolder:
 
     def check_data(self, digest: str) -> None:
         """Raise if the data has changed since the run was started."""
-        if self.about()["digest"] != digest:
+        if self.about().digest != digest:
             raise MentorNetError(
                 f"the data has changed since {self.path} was started: images, labels, classes or "
                 "verified samples differ; choose another out"
@@ -185,8 +197,7 @@ class RunFolder:
     def read_summary(self) -> dict[str, Any]:
         """Read the summary of a finished run."""
         summary = read_json(self.summary)
-        if "accuracy_last" not in summary:
-            raise MentorNetError(f"{self.summary} is not the summary of a run; was it edited?")
+        typed(Summary, summary, f"{self.summary}")
         return summary
 
     @contextmanager
@@ -205,11 +216,6 @@ class RunFolder:
                 file.unlink()
             self.trajectories.rmdir()
 
-    def about(self) -> dict[str, Any]:
-        """Read what is known of the data: classes, channels, height, width, digest; and threads."""
-        about = read_json(self.data)
-        needed = ("classes", "channels", "height", "width", "digest", "threads")
-        missing = [key for key in needed if key not in about]
-        if missing:
-            raise MentorNetError(f"{self.data} has no {missing[0]!r}; was it edited?")
-        return about
+    def about(self) -> DataFacts:
+        """Read what is known of the data, and how the run was started."""
+        return DataFacts.of(read_json(self.data), f"{self.data}")

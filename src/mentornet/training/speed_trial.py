@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from lightning_fabric import Fabric
 
-from mentornet.students import make_student
+from mentornet.students import initialised, make_student
 from mentornet.training.speed import Trial
 
 __all__ = ["time_trial"]
@@ -23,11 +23,14 @@ def time_trial(trial: Trial) -> float:
     student: Any = make_student(
         trial.student, channels=trial.channels, classes=trial.classes, **trial.sizes
     )
+    student = initialised(student, (trial.channels, trial.height, trial.width))
     images = torch.zeros(trial.batch_size, trial.channels, trial.height, trial.width)
     if trial.channels_last:
         student = student.to(memory_format=torch.channels_last)
         images = images.to(memory_format=torch.channels_last)
-    sgd = torch.optim.SGD(student.parameters(), lr=0.0, momentum=0.9)
+    trained = [part for part in student.parameters() if part.requires_grad]
+    nothing = [torch.nn.Parameter(torch.zeros(()))]
+    sgd = torch.optim.SGD(trained or nothing, lr=0.0, momentum=0.9)
     runnable: Any = torch.compile(student) if trial.compile else student
     student, optimiser = fabric.setup(runnable, sgd)
     images = fabric.to_device(images)
@@ -37,7 +40,8 @@ def time_trial(trial: Trial) -> float:
             started = time.perf_counter()
         loss = torch.nn.functional.cross_entropy(student(images), label)
         optimiser.zero_grad()
-        fabric.backward(loss)
+        if trained:
+            fabric.backward(loss)
         optimiser.step()
         loss.item()  # waits for the device
     return trial.steps * trial.batch_size / (time.perf_counter() - started)

@@ -38,6 +38,7 @@ from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.schedules import learning_rate, run_length
 from mentornet.training.step import TrainingStep
+from mentornet.training.stored import FORMAT, RunState, load_optimiser
 from mentornet.training.student_average import StudentAverage
 from mentornet.weighting import add_weight_decay
 
@@ -282,12 +283,15 @@ class Trainer:
             "lessons": [asdict(outcome) for outcome in self.supervision.outcomes()],
         }
         if self.run is not None:
-            write_records(
+            damaged = write_records(
                 self.run.records, self.records, trajectories=self.run.trajectories,
                 epochs=self.epochs, given_label=prepared.train.given_label,
                 true_label=prepared.train.true_label, sample_paths=prepared.train.paths,
                 index=prepared.samples,
             )  # fmt: skip
+            self.notes += damaged  # which the summary has too
+            for text in damaged:
+                self.observer.note(text)
             self.run.write_summary(summary)
             self.run.drop_trajectories()
         return summary
@@ -306,6 +310,7 @@ class Trainer:
     def state_dict(self) -> dict[str, Any]:
         """Return everything that the rest of the run depends on."""
         return {
+            "format": FORMAT,
             "digest": self.prepared.digest,
             "student": self.module.state_dict(),
             "optimiser": self.optimiser.optimizer.state_dict(),
@@ -322,17 +327,17 @@ class Trainer:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore a `state_dict`."""
-        if state["digest"] != self.prepared.digest:
-            raise MentorNetError("the checkpoint is of a run with another config or other data")
-        self.module.load_state_dict(state["student"])
-        self.optimiser.optimizer.load_state_dict(state["optimiser"])
-        self.supervision.load_state_dict(state["supervision"])
-        self.records.load_state_dict(state["records"])
+        length = {"epochs": self.epochs, "steps": self.batches.steps, "total": self.total_steps}
+        stored = RunState.of(state, self.state_dict(), **length)
+        self.module.load_state_dict(stored.student)
+        load_optimiser(self.optimiser.optimizer, stored.optimiser)
+        self.supervision.load_state_dict(stored.supervision)
+        self.records.load_state_dict(stored.records)
         if self.average is not None:
-            self.average.module.load_state_dict(state["average"])
+            self.average.module.load_state_dict(stored.average)
         for name in ("steps_done", "epochs_done", "seconds", "metrics", "notes"):
             setattr(self, name, state[name])
-        self.best = Best(**state["best"])
+        self.best = Best(**stored.best)
 
 
 def _copy(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

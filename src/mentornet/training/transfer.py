@@ -16,10 +16,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mentornet.config import read_config
+from mentornet.config import read_trusted
 from mentornet.errors import MentorNetError
 from mentornet.features import PERCENT, MentorFeatures
-from mentornet.files import read_json
+from mentornet.files import reading
 from mentornet.mentors import FitConfig, Lesson, Mentor, fit_labels, load_mentor, make_mentor
 from mentornet.methods.weighted import WeightingMethod
 from mentornet.metrics import auroc
@@ -62,7 +62,11 @@ class Transferred:
 
 
 def learn_mentor(
-    run: Path, config: FitConfig, *, on_progress: Callable[[int, float], None] | None = None
+    run: Path,
+    config: FitConfig,
+    *,
+    on_progress: Callable[[int, float], None] | None = None,
+    trust_code: bool = False,
 ) -> Transferred:
     """Learn a mentor, which reads no label, from the run in a folder.
 
@@ -70,8 +74,10 @@ def learn_mentor(
         run: the folder of a finished run.
         config: how the mentor is fitted.
         on_progress: called with the step and the error while it is fitted.
+        trust_code: whether a student or a method that the run's config names as `module:factory`
+            may be imported, which runs its code.
     """
-    lesson, sample = read_lessons(run)
+    lesson, sample = read_lessons(run, trust_code=trust_code)
     count = int(sample.max()) + 1
     mentor = make_mentor("bilstm", seed=config.seed, num_classes=1, use_label=False)
     record = fit_labels(
@@ -98,11 +104,11 @@ def learn_mentor(
         error=((weight - held_out.target) ** 2).mean().item(),
         error_predefined=((predefined - held_out.target) ** 2).mean().item(),
         auroc=auroc(weight, held_out.target.bool()),
-        summary=read_json(RunFolder(run).summary),
+        summary=RunFolder(run).read_summary(),
     )
 
 
-def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
+def read_lessons(run: Path, *, trust_code: bool = False) -> tuple[Lesson, Tensor]:
     """Read the verified samples of a finished run at every epoch.
 
     Returns:
@@ -112,7 +118,7 @@ def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
     folder = RunFolder(run)
     if not folder.summary.is_file():
         raise MentorNetError(f"{run} is not a finished run: it has no {folder.summary.name}")
-    prepared = prepare(read_config(folder.config))
+    prepared = prepare(read_trusted(folder.config, trust_code=trust_code))
     verified = prepared.verdicts
     if verified is None:
         raise MentorNetError(
@@ -120,13 +126,22 @@ def read_lessons(run: Path) -> tuple[Lesson, Tensor]:
             "with verdicts or clean_count"
         )
     rows = folder.read_metrics()
-    if "loss_level" not in rows[-1]:
+    if not rows:
+        raise MentorNetError(f"{folder.metrics} is empty; has the run ended?")
+    if not all("loss_level" in row for row in rows):
         raise MentorNetError(
             f"{run} has no loss_level to compare losses with, because the method "
             f"{prepared.method.name} computes none; train with the method mentornet-dd"
         )
     table = read_records(folder.records)
-    losses = torch.from_numpy(np.stack(table["loss"].to_numpy()[verified.index.numpy()]))
+    with reading(folder.records, "as the records of this run"):
+        chosen = table["loss"].to_numpy()[verified.index.numpy()]
+        losses = torch.from_numpy(np.stack(chosen).astype(np.float32))
+    if tuple(losses.shape) != (len(verified.index), len(rows)):
+        raise MentorNetError(
+            f"{folder.records} must have {len(rows)} losses of every sample, as "
+            f"{folder.metrics.name} has lines; got the shape {tuple(losses.shape)}"
+        )
     if isinstance(prepared.method, WeightingMethod) and prepared.method.smoothing:
         losses = _smoothed(losses, prepared.method.smoothing)
     levels = torch.tensor([row["loss_level"] for row in rows])
