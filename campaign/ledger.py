@@ -52,7 +52,7 @@ class Ledger:
                 count["faults"][kind] = count["faults"].get(kind, 0) + 1
                 if count["faults"][kind] == 1:
                     self._keep(part, fault, case or {})
-            if fault or count["tries"] % 20 < tries:
+            if fault or not part.startswith("files") or count["tries"] % 20 < tries:
                 write_json(self.path, self.counts)
 
     def took(self, part: str, seconds: float) -> None:

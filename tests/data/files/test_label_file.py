@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,3 +75,13 @@ def test_mistakes(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").touch()
     with pytest.raises(MentorNetError, match=re.escape("in a .npz, .npy or .pt file")):
         read_labels(tmp_path / "labels.csv", "x")
+
+
+@pytest.mark.parametrize(
+    "header", ["(" * 5_000, "-" * 9_000 + "1", "{", "__import__('os')", "{[]: 1}"]
+)
+def test_headers_that_are_no_plain_dict(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "labels.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+    with pytest.raises(MentorNetError, match=r"labels\.npy cannot be read .*: its header is not"):
+        read_labels(path)

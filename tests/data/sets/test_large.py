@@ -94,6 +94,7 @@ BAD_WEBVISION: list[tuple[Callable[[Path], object], str]] = [
     (_append("train_filelist_google.txt", "google/q0001/a.jpg 3"), "google.txt:25: classes are 0–2, got 3"),
     (_append("train_filelist_flickr.txt", "../../etc/passwd 0"), "flickr.txt:25 leads out of the folder"),
     (_append("train_filelist_flickr.txt", "/etc/passwd 0"), "flickr.txt:25 leads out of the folder"),
+    (_append("queries_synsets_map.txt", "x" * 5000), f"must be a query and a class number: '{'x' * 59}…'"),
     (_append("queries_synsets_map.txt", "7"), "map.txt:7 must be a query and a class number"),
     (_append("queries_synsets_map.txt", "7 9"), "map.txt:7: classes are 1–3, got 9"),
     (lambda folder: put(folder / "info/queries_synsets_map.txt", "1 2\n"), "found by a query of class 1, but its label is 0"),
@@ -110,6 +111,12 @@ def test_bad_webvision(tmp_path: Path, change: Callable[[Path], object], message
     change(folder)
     with pytest.raises(MentorNetError, match=re.escape(message)):
         load_data("webvision", LoadOptions(folder=folder))
+
+
+def test_a_link_that_leads_to_itself_is_no_class(tmp_path: Path) -> None:
+    folder = write_imagenet(tmp_path)
+    (folder / "train" / "loop").symlink_to("loop")
+    assert "loop" not in load_data("imagenet", LoadOptions(folder=folder)).train.classes
 
 
 def test_bad_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

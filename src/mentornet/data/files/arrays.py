@@ -88,7 +88,10 @@ def read_header(file: IO[bytes]) -> ArrayHeader:
     if length > _HEADER:
         raise ValueError(f"its header has {length:,} bytes")
     text = file.read(length).decode("utf-8" if start[6] == 3 else "latin-1")
-    header = ast.literal_eval(re.sub(r"(\d)L\b", r"\1", text).strip())  # Python 2 wrote 10L
+    try:
+        header = ast.literal_eval(re.sub(r"(\d)L\b", r"\1", text).strip())  # Python 2 wrote 10L
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):  # the last if deep
+        raise ValueError("its header is not a plain dict") from None
     if not isinstance(header, dict) or set(header) != {"descr", "fortran_order", "shape"}:
         raise ValueError("its header must have descr, fortran_order and shape")
     check_shape(header["shape"])

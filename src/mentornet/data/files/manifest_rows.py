@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mentornet.cells import csv_rows, unguard
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.files import reading
 from mentornet.names import did_you_mean
 from mentornet.parquet import column_names, read_parquet
@@ -66,7 +66,7 @@ def read_rows(path: Path) -> tuple[Iterator[Row], list[str]]:
 
 def _check_columns(path: Path, header: list[str]) -> str:
     """The name of the column with the labels; a wrong header is an error."""
-    found = f"{path} has the columns {', '.join(header)}"
+    found = f"{path} has the columns {cut(', '.join(header), 200)}"
     if len(header) == 1 and any(mark in header[0] for mark in ";\t"):
         raise MentorNetError(f"{found}; columns must be separated by commas")
     if len(set(header)) < len(header):

@@ -93,7 +93,7 @@ def _class_folders(folder: Path) -> list[str]:
         raise MentorNetError(f"{folder} is missing; it must hold the training images of ImageNet")
     return sorted(
         entry.name for entry in os.scandir(folder)
-        if entry.is_dir() and not entry.name.startswith(".")
+        if os.path.isdir(entry) and not entry.name.startswith(".")  # noqa: PTH112 - no error
     )  # fmt: skip
 
 

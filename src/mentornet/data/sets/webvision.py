@@ -126,7 +126,9 @@ def _queries(path: Path, classes: int) -> dict[int, int]:
     for number, line in enumerate(read_lines(path), 1):
         words = line.split()
         if len(words) != 2 or not all(map(is_count, words)):
-            raise MentorNetError(f"{path}:{number} must be a query and a class number: {line!r}")
+            raise MentorNetError(
+                f"{path}:{number} must be a query and a class number: {cut(line)!r}"
+            )
         query, label = int(words[0]), int(words[1]) - 1
         if not 0 <= label < classes:
             raise MentorNetError(f"{path}:{number}: classes are 1–{classes}, got {words[1]}")
@@ -141,11 +143,13 @@ def _lines(path: Path, classes: int) -> list[_Line]:
             continue
         name, _, label = text.strip().rpartition(" ")
         if not name or not is_count(label):
-            raise MentorNetError(f"{path}:{number} must be a file and a class number: {text!r}")
+            raise MentorNetError(
+                f"{path}:{number} must be a file and a class number: {cut(text)!r}"
+            )
         if int(label) >= classes:
             raise MentorNetError(f"{path}:{number}: classes are 0–{classes - 1}, got {label}")
         if name.startswith("/") or ".." in name.split("/"):
-            raise MentorNetError(f"{path}:{number} leads out of the folder: {name!r}")
+            raise MentorNetError(f"{path}:{number} leads out of the folder: {cut(name)!r}")
         found.append(_Line(name, int(label), number))
     if not found:
         raise MentorNetError(f"{path} lists no images")
@@ -177,8 +181,8 @@ def _check_query(path: Path, line: _Line, query_class: dict[int, int]) -> None:
     known = None if match is None else query_class.get(int(match[1]))
     if known is not None and known != line.label:
         raise MentorNetError(
-            f"{path}:{line.number}: {line.name} was found by a query of class {known}, but its "
-            f"label is {line.label}; do the lists belong together?"
+            f"{path}:{line.number}: {cut(line.name)} was found by a query of class {known}, but "
+            f"its label is {line.label}; do the lists belong together?"
         )
 
 
