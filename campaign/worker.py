@@ -89,7 +89,7 @@ def _fault(error: BaseException) -> str:
     while cause is not None:
         if isinstance(cause, MemoryError):
             return f"memory: {error}"
-        cause = cause.__cause__ or cause.__context__
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
     if not isinstance(error, MentorNetError):
         place = traceback.extract_tb(error.__traceback__)[-3:]
         where = " < ".join(
