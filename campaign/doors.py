@@ -17,6 +17,7 @@ from mentornet.config import read_config
 from mentornet.data import LoadOptions, fetch_cifar, load_data, read_labels
 from mentornet.data.files.transition_file import read_transition
 from mentornet.data.stream.streamed import Streamed, read_place
+from mentornet.data.stream.views import view
 from mentornet.experiments.results import Results
 from mentornet.files import read_bytes
 from mentornet.mentors.cards import read_card
@@ -58,14 +59,12 @@ def command(*words: object) -> None:
 
 
 def _data(source: object, **options: Any) -> None:
-    """Load data and look at a few of its images."""
+    """Load data, and decode all images that are left in their files."""
     splits = load_data(f"{source}", LoadOptions(**options))
     for samples in (splits.train, splits.test):
         if isinstance(samples.inputs, Streamed):
-            inputs = samples.inputs
-            for place in inputs.places(range(min(3, len(samples)))):
-                with contextlib.suppress(MentorNetError):
-                    read_place(place)
+            for place in samples.inputs.places(range(len(samples))):
+                view(read_place(place), 16)
 
 
 def _labels(name: str, key: str | None = "clean_label") -> Callable[[Path], object]:
@@ -105,6 +104,7 @@ DOORS: dict[str, Door] = {
     "labels.npy": Door(made.label_npy, _labels("labels.npy", None)),
     "labels.npy, pickled": Door(made.label_pickled_npy, _labels("labels.npy")),
     "labels.pt": Door(made.label_pt, _labels("labels.pt")),
+    "labels.pt of old NumPy": Door(made.label_old_pt, _labels("old-labels.pt")),
     "labels.pt of old PyTorch": Door(made.label_legacy_pt, _labels("legacy.pt")),
     "transition.npy": Door(
         made.transition_npy, lambda folder: read_transition(folder / "transition.npy", 3)
@@ -149,7 +149,7 @@ DOORS: dict[str, Door] = {
         lambda folder: command("train", "--config", folder / "config.toml", "--dry-run"),
         cost=4,
     ),
-    "mentor": Door(made.mentor, _mentor),
+    "mentor": Door(made.mentor, _mentor, ("*.json", "*.safetensors")),
     "series of mentors": Door(made.series, _mentor),
     "results": Door(made.results, _stored, cost=8),
     "records and losses": Door(made.run_files, _run_files, ("run/records.parquet", "losses/*")),
@@ -171,7 +171,7 @@ DOORS: dict[str, Door] = {
         lambda folder: command(
             "learn-mentor", "--run-folder", folder / "run", "--out", folder / "out", "--steps", 5
         ),
-        ("run/*.json", "run/*.toml", "run/*.jsonl", "run/*.parquet", "run/*.npz"), True, 8,
+        ("run/data.json", "run/*.toml", "run/*.parquet"), True, 8,
     ),
 }  # fmt: skip
 """Every door, by the name that the table of the campaign has for it."""

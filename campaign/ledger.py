@@ -39,6 +39,16 @@ class Ledger:
         parts = self.counts if part is None else {part: self.counts.get(part, {})}
         return sum(int(count.get("failed", 0)) for count in parts.values())
 
+    def drawn(self, part: str) -> int:
+        """How many cases of a part were drawn, with those that did not reach their file."""
+        return self.tries(part) + int(self.counts.get(part, {}).get("unreached", 0))
+
+    def pass_over(self, part: str) -> None:
+        """Note a case that says nothing, because its changed file was not opened."""
+        with self._lock:
+            count = self.counts.setdefault(part, {"tries": 0, "failed": 0, "faults": {}})
+            count["unreached"] = count.get("unreached", 0) + 1
+
     def add(
         self, part: str, fault: str, case: dict[str, Any] | None = None, tries: int = 1
     ) -> None:

@@ -171,7 +171,7 @@ def turns(names: list[str], ledger: Ledger, most: int) -> Iterator[tuple[str, in
     """The doors in turn, cheap ones more often, each with its next number, up to `most` cases."""
     from campaign.doors import DOORS
 
-    numbers = {name: ledger.tries(f"files: {name}") for name in names}
+    numbers = {name: ledger.drawn(f"files: {name}") for name in names}
     for turn in count():
         if min(numbers.values()) >= most:
             return
@@ -207,6 +207,9 @@ def try_files(
             asked = {"door": turn[0], "number": turn[1], "seed": ledger.seed}
             answer = hand.try_case(asked)
             fault = str(answer["fault"])
+            if not fault and not answer.get("reached", True):
+                ledger.pass_over(f"files: {turn[0]}")
+                continue
             ledger.add(f"files: {turn[0]}", fault, hand.case() if fault else None)
             ledger.took(f"files: {turn[0]}", float(answer.get("seconds", HANGS)))
         hand.close()

@@ -69,6 +69,9 @@ def label_pickled_npy(folder: Path) -> None:
 
 def label_pt(folder: Path) -> None:
     torch.save({**_human(), "tensor": torch.arange(COUNT)}, folder / "labels.pt")
+
+
+def label_old_pt(folder: Path) -> None:
     as_pt(old_numpy(_human()), folder / "old-labels.pt")
 
 

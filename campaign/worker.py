@@ -48,9 +48,12 @@ class Watch:
 
     def __init__(self, home: Path) -> None:
         self.home, self.on, self.seen = os.fspath(home), False, ""
+        self.changed, self.reached = "", False  # the changed file, and whether it was opened
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, details: tuple[Any, ...]) -> None:
+        if self.on and event == "open" and isinstance(details[0], str | os.PathLike):
+            self.reached |= os.path.basename(details[0]) == self.changed  # noqa: PTH119
         if not self.on or self.seen:
             return
         if event in _FORBIDDEN:
@@ -101,6 +104,14 @@ def _fault(error: BaseException) -> str:
     return ""
 
 
+def _opened_unseen(node: Node) -> bool:
+    """Whether the file counts as reached in any case: nothing tells us that it is opened.
+
+    Checkpoints are renamed, and safetensors opens its files itself. What is no file is not opened.
+    """
+    return node.kind != "bytes" or node.file.endswith((".safetensors", ".pt"))
+
+
 class Worker:
     """Tries cases in a folder of its own.
 
@@ -134,8 +145,10 @@ class Worker:
         )
         path = folder / node.file
         node.put(folder)
+        self.watch.changed, self.watch.reached = path.name, _opened_unseen(node)
         try:
-            return self._measured(name, folder)
+            answer = self._measured(name, folder)
+            return {**answer, "reached": self.watch.reached}
         finally:
             if not door.writes:
                 clear(path)

@@ -114,3 +114,10 @@ def test_a_folder_without_an_index(tmp_path: Path) -> None:
     mentors(1)[0].save_pretrained(tmp_path)
     with pytest.raises(MentorNetError, match="holds no series of mentors"):
         MentorSeries.from_pretrained(tmp_path)
+
+
+def test_a_folder_with_a_name_that_no_file_system_has(tmp_path: Path) -> None:
+    point = {"number": 1, "progress": 21, "folder": "x" * 300}
+    (tmp_path / "series.json").write_text(json.dumps({"format": 1, "mentors": [point]}))
+    with pytest.raises(MentorNetError, match=r"series\.json: folder must be a name beside it"):
+        MentorSeries.from_pretrained(tmp_path)

@@ -25,6 +25,7 @@ FORMAT = 1
 
 _UPDATES = 10_000  # of a run
 _NO_NAMES = ("", ".", "..")
+_LONGEST = 255  # bytes of a name in a file system
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,8 @@ def read_points(folder: Path) -> list[Point]:
             raise MentorNetError(
                 f"{path}: number must be in 1–{_UPDATES}, got {short(point.number)}"
             )
-        if not point.folder.isprintable() or point.folder in _NO_NAMES or "/" in point.folder:
+        odd = not point.folder.isprintable() or len(point.folder.encode()) > _LONGEST
+        if odd or point.folder in _NO_NAMES or "/" in point.folder:
             found = cut(repr(point.folder))
             raise MentorNetError(f"{path}: folder must be a name beside it, got {found}")
         points.append(point)

@@ -14,7 +14,7 @@ from mentornet.data.files.manifest_rows import Row, read_rows
 from mentornet.data.options import LoadOptions
 from mentornet.data.parts import PARTS, VALIDATION
 from mentornet.data.samples import Splits
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.names import did_you_mean
 
 __all__ = ["load_manifest"]
@@ -143,11 +143,11 @@ def _checked(rows: Iterable[Row], folder: Path, *, skip_bad: bool) -> Iterator[R
             raise MentorNetError(f"{row} has no path")
         place = os.path.normpath(folder / row.path)
         if place in seen:
-            raise MentorNetError(f"{row} lists {row.path} again, after {seen[place]}")
+            raise MentorNetError(f"{row} lists {cut(row.path)} again, after {seen[place]}")
         seen[place] = row
         if not skip_bad and not os.path.isfile(place):  # noqa: PTH113 - false for any odd path
             raise MentorNetError(
-                f"{row}: there is no file {row.path} in {folder}, the folder of the "
+                f"{row}: there is no file {cut(row.path)} in {folder}, the folder of the "
                 "manifest; set skip_bad to continue without it"
             )
         if not row.label:
