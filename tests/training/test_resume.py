@@ -104,6 +104,14 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path: Path) -> None:
     assert "there is nothing left to do" in observer.notes[-1]
 
 
+def test_killed_while_its_curves_were_drawn(tmp_path: Path) -> None:
+    train(small(epochs=1), tmp_path)
+    left = tmp_path / ".curves.png.4fa2476a0a9a2245"
+    left.write_bytes(b"half")
+    train(small(epochs=1), tmp_path, resume=True)
+    assert not left.exists()
+
+
 def test_another_config_is_refused_and_the_difference_named(tmp_path: Path) -> None:
     interrupted(small(), tmp_path / "run", 2)
     with pytest.raises(MentorNetError, match=r"another config: optimiser.batch_size is 32, not 16"):

@@ -80,6 +80,7 @@ def _train(
         run.check_data(prepared.digest)
         if run.summary.exists():
             if processes.first:
+                run.sweep()  # it may have been killed while its curves were drawn
                 run.drop_trajectories()
             observer.note(f"{run.path} has ended before; there is nothing left to do")
             return run.read_summary()

@@ -92,7 +92,7 @@ class RunFolder:
             if folder.is_dir():
                 for file in folder.iterdir():
                     if _TEMPORARY.fullmatch(file.name):
-                        file.unlink()
+                        file.unlink(missing_ok=True)
 
     def start(
         self, config: TrainConfig, images: Samples, digest: str, samples: Tensor | None = None
