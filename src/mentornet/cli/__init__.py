@@ -27,11 +27,12 @@ def main(arguments: list[str] | None = None) -> int:
     flags: dict[str, str] = {}
     command: Command | None = None
     try:
-        from mentornet.cli.commands import command_named, parse
-        from mentornet.cli.flags import flags_of
         from mentornet.cli.signals import raised_signals
 
         with raised_signals():
+            from mentornet.cli.commands import command_named, parse  # slow to import
+            from mentornet.cli.flags import flags_of
+
             named = command_named(sys.argv[1:] if arguments is None else arguments)
             flags = {} if named is None else flags_of(named)
             command = parse(arguments)
@@ -72,6 +73,8 @@ def _failed(error: Exception, command: Command | None) -> int:
 
 
 def _go_on(command: Command | None) -> str:
+    if command is None:
+        return "nothing was written; run the same command again"
     from mentornet.cli.going_on import how_to_go_on
 
     return how_to_go_on(command)

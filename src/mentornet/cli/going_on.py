@@ -23,7 +23,7 @@ __all__ = ["how_to_go_on"]
 _AGAIN = "run the same command again"
 
 
-def how_to_go_on(command: Command | None) -> str:
+def how_to_go_on(command: Command) -> str:
     """Return what is saved, and the words that continue; never raises."""
     try:
         return _of(command)
@@ -31,7 +31,7 @@ def how_to_go_on(command: Command | None) -> str:
         return _AGAIN
 
 
-def _of(command: Command | None) -> str:
+def _of(command: Command) -> str:
     if isinstance(command, Train):
         return _of_run(command.out)
     if isinstance(command, Reproduce):
