@@ -1,4 +1,4 @@
-# make setup | demo | test | lint | check | format | generate | bench | mentors | dd-mentors | table6 | benchmark | results
+# make setup | demo | test | lint | check | format | generate | bench | campaign | mentors | dd-mentors | table6 | benchmark | results
 # Everything below `setup` makes the .venv first. PYTHON names the interpreter that makes it.
 
 PYTHON ?= python3
@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup programs demo test doctest lint check format generate bench bench-audit mentors dd-mentors table6 benchmark results clean
+.PHONY: setup programs demo test doctest lint check format generate bench bench-audit campaign mentors dd-mentors table6 benchmark results clean
 
 # Everything that the tests need: the .venv, and the programs that pip cannot install.
 setup: $(STAMP) programs
@@ -60,6 +60,11 @@ bench: $(STAMP)
 # The audit beside the tools that people use: about an hour; continues where it was stopped.
 bench-audit: $(STAMP)
 	$(BIN)/python -m benchmarks.audit_accuracy
+
+# Hostile files, kills and faults of the disk: about 30 minutes; continues where it was stopped.
+SEED ?= 0
+campaign: $(STAMP)
+	$(BIN)/python -m campaign --seed $(SEED)
 
 # The mentors that ship read no label, so that they serve any number of classes.
 PRETRAINED := src/mentornet/mentors/pretrained

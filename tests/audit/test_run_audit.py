@@ -231,7 +231,7 @@ def test_somebodys_own_list_does_not_say_how_many_are_wrong(digits: Path, tmp_pa
     clean = put(tmp_path / "clean.csv", "\n".join(["index,is_correct", *lines]) + "\n")
     run = tmp_path / "run"
     words = ["train", "digits", *RUN, "--clean", f"{clean}", "--method", "mentornet-dd"]
-    assert main([*words, "--out", f"{run}"]) == 0
+    assert main([*words, "--set", "steps=20", "--out", f"{run}"]) == 0
     found = audit_run(run).ranking
     assert found.wrong.low < 507 < found.wrong.high
 

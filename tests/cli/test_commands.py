@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from mentornet import CURRICULA, Mentor, __version__, enumerate_features
-from mentornet.cli import main
+from mentornet.cli import main, reproduce_cells
 from mentornet.experiments import table6
 from mentornet.mentors import Card, Lesson, error_of, read_card
+from tests.experiments.tables import run_in_this_process
 
 QUICK = ["--steps", "20", "--samples", "1000"]
 
@@ -120,6 +121,7 @@ def test_every_curriculum_can_be_plotted(name: str, tmp_path: Path) -> None:
 def test_reproduce_table6(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(reproduce_cells, "run_locally", run_in_this_process)
     monkeypatch.setattr(table6, "SMALL", {"samples": 300, "steps": 4})
     monkeypatch.setenv("COLUMNS", "150")
     words = ["reproduce", "table6"]

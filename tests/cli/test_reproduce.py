@@ -9,20 +9,23 @@ from typing import Any
 
 import pytest
 
-from mentornet.cli import main
+from mentornet.cli import main, reproduce_cells
 from mentornet.config import MethodConfig, TrainConfig
 from mentornet.experiments import catalogue
 from mentornet.experiments.catalogue import find_table
 from mentornet.experiments.cells import Cell, Scale, Table
+from mentornet.experiments.engines import run_locally
 from mentornet.experiments.results import Results
 from mentornet.experiments.runs import Run
 from mentornet.files import read_json, write_json
-from tests.experiments.tables import tiny
+from tests.experiments.tables import run_in_this_process, tiny
 from tests.training.runs import small
 
 
 @pytest.fixture(autouse=True)
 def tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Further tables, whose runs are made in this process unless a test says otherwise."""
+    monkeypatch.setattr(reproduce_cells, "run_locally", run_in_this_process)
     monkeypatch.setitem(catalogue.TABLES, "tiny", tiny)
     monkeypatch.setitem(catalogue.TABLES, "broken", broken)
     monkeypatch.setenv("COLUMNS", "120")
@@ -38,8 +41,9 @@ def broken(scale: Scale) -> Table:
 
 
 def test_it_runs_what_is_missing_and_shows_the_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(reproduce_cells, "run_locally", run_locally)  # in two processes
     words = ["reproduce", "tiny", "--only", "column=0.4", "--out", f"{tmp_path}"]
     assert main(words) == 0
     printed = capsys.readouterr().out
@@ -73,8 +77,11 @@ def test_the_number_format_is_asked_for_and_written_down(
     assert main([*words, "--precision", "bf16"]) == 0
     (found,) = Results(tmp_path).every()
     assert found["config"]["machine"]["precision"] == "bf16"
-    assert main(words) == 0  # the same cell, so there is nothing left to run
+    assert main([*words, "--precision", "bf16"]) == 0  # there is nothing left to run
     assert len(list(tmp_path.glob("*.json"))) == 1
+    capsys.readouterr()
+    assert main([*words, "--precision", "32", "--list"]) == 0
+    assert "0 of 1" in capsys.readouterr().out  # in float32 it is another result
     capsys.readouterr()
     for what in ("table6", "fig-objectives", "fig-training"):
         assert main(["reproduce", what, "--precision", "bf16", "--out", f"{tmp_path}"]) == 2

@@ -77,6 +77,38 @@ def test_an_epoch_that_nobody_judges_has_no_accuracy(
     assert ["accuracy" in line for line in lines] == [False, True]
 
 
+def test_a_dry_run_prints_every_setting_with_its_section(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the data: nothing is loaded, and nothing is written."""
+    monkeypatch.setenv("MENTORNET_DATA", f"{tmp_path / 'none'}")
+    monkeypatch.chdir(tmp_path)
+    words = ["train", "cifar10", "--noise", "uniform:0.4", "--method", "mentornet-dd"]
+    words += ["--clean-count", "5000", "--preset", "paper", "--dry-run"]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    rows = [line.split() for line in printed.splitlines()]
+    for row in (
+        ["student", "student", "resnet101", "App.", "E.1"],
+        ["optimiser", "steps", "39000", "App.", "E.1"],
+        ["method", "updates", "0.21,", "0.75", "App.", "E.3"],
+        ["method", "fallback", "off", "ours,", "off"],
+        ["labels", "clean_count", "5000", "§5.1"],
+    ):
+        assert row in rows
+    assert "differs" not in printed
+    assert "tuned over percentile" in printed
+    assert main([*words, "--student", "fast", "--epochs", "24"]) == 0
+    printed = capsys.readouterr().out
+    assert "differs from the paper: student is fast, not resnet101 (App. E.1)" in printed
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_needs_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "digits"]) == 2
+    assert "--out is missing" in said(capsys)
+
+
 def test_a_config_makes_the_same_run(tmp_path: Path) -> None:
     words = ("--noise", "uniform:0.4", "--method", "reed-soft", "--set", "beta=0.9")
     assert main(train(tmp_path / "one", *words)) == 0

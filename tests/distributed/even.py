@@ -1,4 +1,4 @@
-"""Exchanges of batches that should be of one size: `torchrun … -m tests.distributed.even`."""
+"""Exchanges of batches that should be of one size, by two processes."""
 
 from __future__ import annotations
 
@@ -43,8 +43,4 @@ def main() -> None:
         exchange(blind, processes, [5, 5], look=False)
     with refused([5, 3]):
         exchange(blind, processes, [5, 5], look=False)
-    processes.leave()
-
-
-if __name__ == "__main__":
-    main()
+    processes.wait()

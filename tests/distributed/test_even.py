@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from tests.weighting.test_shared_steps import torchrun
+from pathlib import Path
+
+from tests.distributed import even
+from tests.processes import run_ranks
 
 
-def test_uneven_batches_are_found_out() -> None:
-    done = torchrun("-m", "tests.distributed.even")
-    assert done.returncode == 0, done.stderr[-3000:]
+def test_uneven_batches_are_found_out(tmp_path: Path) -> None:
+    for code, told in run_ranks(tmp_path, even.main):
+        assert code == 0, told[-3000:]

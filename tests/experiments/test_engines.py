@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
 import signal
@@ -11,6 +10,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,7 +27,10 @@ from mentornet.experiments.work import make_job
 from mentornet.files import read_json
 from mentornet.training import RunFolder
 from tests.experiments.tables import broken, config, tiny
+from tests.processes import forked
 from tests.training.runs import streamed
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +40,24 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for run in tiny().runs():
         make_job(run, folder)
     return folder
+
+
+@pytest.fixture
+def light(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processes of `run_locally` start at once, for tests that look at the jobs alone."""
+    monkeypatch.setattr(engines, "multiprocessing", SimpleNamespace(get_context=lambda _: forked()))
+
+
+def make_in_fork(job: Run, folder: str, *, parent: int | None) -> dict[str, Any]:
+    """As `make_job`; the process that forks, and not the one that waits, is its parent."""
+    assert parent is not None
+    return make_job(job, folder, parent=os.getppid())
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a long run comes to if nobody disturbs it."""
+    return make_job(long_run(), tmp_path_factory.mktemp("whole"))
 
 
 def test_a_result_has_its_conditions(made: Path) -> None:
@@ -64,10 +85,13 @@ def test_tuning_is_on_given_labels_and_stored(made: Path) -> None:
     assert trial["train_images"] < 192  # a tenth is held out
 
 
+@pytest.mark.usefixtures("light")
 def test_tuning_serves_every_seed(made: Path, tmp_path: Path) -> None:
     run = next(run for run in tiny().runs() if run.tuning)
     both = [run, run.with_seed(1)]
-    for outcome in run_locally(both, tmp_path, processes=2):  # one tunes, the other waits for it
+    for outcome in run_locally(
+        both, tmp_path, processes=2, make=make_in_fork
+    ):  # one tunes for both
         assert outcome.error is None
     first, second = (Results(tmp_path).find(one) for one in both)
     assert first is not None
@@ -101,6 +125,7 @@ def where(job: Run, folder: str, *, parent: int | None) -> dict[str, Any]:
     return {"process": os.getpid(), "gpu": os.environ.get("CUDA_VISIBLE_DEVICES")}
 
 
+@pytest.mark.usefixtures("light")
 def test_a_process_makes_one_job_after_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,11 +167,12 @@ def test_what_is_there_is_not_made_again(made: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in made.glob("*.json")} == before
 
 
+@pytest.mark.usefixtures("light")
 def test_one_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     good = tiny().cells[0].run
     outcomes = {
         outcome.run.digest: outcome
-        for outcome in run_locally([broken(), good], tmp_path, processes=1)
+        for outcome in run_locally([broken(), good], tmp_path, processes=1, make=make_in_fork)
     }
     assert "unknown data 'no-such-folder'" in (outcomes[broken().digest].error or "")
     assert outcomes[good.digest].result is not None
@@ -192,10 +218,11 @@ def _reproduce(folder: str, runs: list[Run]) -> None:
         assert outcome.error is None
 
 
-def test_killed_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_it_goes_on_where_it_was(
+    whole: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The parent dies by SIGKILL; its child notices, and the next command resumes the run."""
-    context = multiprocessing.get_context("spawn")
-    parent = context.Process(target=_reproduce, args=(f"{tmp_path}", [long_run()]))
+    parent = forked().Process(target=_reproduce, args=(f"{tmp_path}", [long_run()]))
     parent.start()
     saved = RunFolder(Results(tmp_path).working(long_run()) / "run").checkpoints
     while not saved.paths():
@@ -206,16 +233,14 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(work.Orphaned, "epoch", lambda _, row: epochs.append(row["epoch"]))
     resumed = make_job(long_run(), tmp_path)  # waits for the child to be gone
     assert 1 < epochs[0] < epochs[-1] == 60
-    whole = make_job(long_run(), tmp_path / "whole")
     for name in ("accuracy_last", "accuracy_best", "best_epoch"):
         assert resumed["run"][name] == whole["run"][name]
     assert resumed["curve"] == whole["curve"]
 
 
 def test_two_at_once_share_the_work(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
     runs = [run for run in tiny().runs() if run.tuning is None][:2]
-    both = [context.Process(target=_reproduce, args=(f"{tmp_path}", runs)) for _ in range(2)]
+    both = [forked().Process(target=_reproduce, args=(f"{tmp_path}", runs)) for _ in range(2)]
     for process in both:
         process.start()
     for process in both:
@@ -307,9 +332,10 @@ def test_seeds_give_a_range(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def cluster() -> Any:
     ray = pytest.importorskip("ray")
+    here = os.pathsep.join([f"{ROOT}", f"{ROOT / 'src'}"])  # not what happens to be installed
     ray.init(
         num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error",
-        runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(["."])}},
+        runtime_env={"env_vars": {"PYTHONPATH": here}},
     )  # fmt: skip
     yield ray
     ray.shutdown()
@@ -329,7 +355,9 @@ def test_ray_makes_the_same(made: Path, tmp_path: Path, cluster: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_ray_starts_a_killed_worker_again(tmp_path: Path, cluster: Any) -> None:
+def test_ray_starts_a_killed_worker_again(
+    whole: dict[str, Any], tmp_path: Path, cluster: Any
+) -> None:
     """The worker dies by SIGKILL in mid-run; the task is retried and resumes the run."""
     run = long_run()
     folder = Results(tmp_path).working(run) / "run"
@@ -355,7 +383,6 @@ def test_ray_starts_a_killed_worker_again(tmp_path: Path, cluster: Any) -> None:
     assert killed
     assert outcome.error is None
     assert outcome.result is not None
-    whole = make_job(run, tmp_path / "whole")
     assert outcome.result["curve"] == whole["curve"]
 
 

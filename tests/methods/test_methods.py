@@ -203,7 +203,7 @@ def test_the_explicit_step_moves_only_the_samples_of_the_batch() -> None:
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [
-        ("mentornet-dd", {"updates": ()}, "at least one share"),
+        ("mentornet-dd", {"updates": (0.2,), "mentor": "pd"}, "is not learned again"),
         ("mentornet-dd", {"updates": (0.7, 0.2)}, "updates must rise"),
         ("mentornet-dd", {"updates": (0.2, 1.0)}, r"shares of training in \(0, 1\), got 1"),
         ("mentornet-dd", {"mentor": "nobody"}, "no mentor 'nobody'"),

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from mentornet.errors import MentorNetError
 from mentornet.randomness import seeded
 from mentornet.training import Trainer, train
+from tests.processes import run_ranks
 from tests.training.runs import outcome, prepared, small
 from tests.training.sharing import SETTINGS, config
-from tests.training.test_sharing import torchrun
 
 NORMLESS = "tests.training.sharing:Normless"
 
@@ -34,9 +34,14 @@ def test_parts_equal_the_whole(method: str, tmp_path: Path) -> None:
     assert (records["predicted_label"] == too["predicted_label"]).all()
 
 
+def in_parts(out: str) -> None:
+    """Several processes share the batches, and each works through its share in two parts."""
+    train(config("mentornet-pd", student=NORMLESS, accumulate=2), out)
+
+
 def test_two_processes_in_parts_equal_one(tmp_path: Path) -> None:
-    done = torchrun("tests.training.parts", f"{tmp_path}/two")
-    assert done.returncode == 0, done.stderr[-3000:]
+    for code, told in run_ranks(tmp_path, in_parts, f"{tmp_path}/two"):
+        assert code == 0, told[-3000:]
     train(config("mentornet-pd", student=NORMLESS), tmp_path / "one")
     weights, same = (outcome(tmp_path / name)[0] for name in ("one", "two"))
     for name in weights:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
-import sys
 import time
 from pathlib import Path
 
 import pytest
-import torch
 
-from mentornet.cli import main
 from mentornet.config import TrainConfig, write_config
 from mentornet.errors import MentorNetError
 from mentornet.training import RunFolder, train
+from tests.processes import mentornet, start
 from tests.training.runs import METHOD_SETTINGS, assert_same_outcome, small
 from tests.training.stopping import StoppedError, StopsAfter
 
@@ -120,23 +117,18 @@ def test_a_folder_with_a_run_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_kill_at_any_moment(tmp_path: Path) -> None:
-    """The real thing: SIGKILL a process again and again, resume, compare; the mentor included.
-
-    A server that has imported everything forks the processes, so that they start at once.
-    """
+    """The real thing: SIGKILL a process again and again, resume, compare; the mentor included."""
     config = small("mentornet-dd", epochs=12, limit=512)
     train(config, tmp_path / "whole")
     write_config(tmp_path / "config.toml", config)
     folder = tmp_path / "killed"
     command = ["train", "--config", f"{tmp_path / 'config.toml'}", "--out", f"{folder}"]
-    start = multiprocessing.get_context("forkserver")
-    start.set_forkserver_preload(["mentornet.training", "tests.training.test_resume"])
     kills, done = 0, False
     for pause in (0.0, 0.3, 0.15, 0.6, 0.45, 0.8, 0.05, 0.7, *([1.0] * 20)):
         started = (folder / "config.toml").exists()
-        process = start.Process(target=_run, args=([*command, "--resume"] if started else command,))
         before = _mark(folder)
-        process.start()
+        words = [*command, "--resume"] if started else command
+        process = start(mentornet, *words, log=tmp_path / "log").process
         while process.is_alive() and _mark(folder) == before:
             time.sleep(0.01)  # until it has begun to train
         time.sleep(pause)
@@ -151,11 +143,6 @@ def test_kill_at_any_moment(tmp_path: Path) -> None:
     assert done
     assert kills >= 3
     assert_same_outcome(tmp_path / "whole", folder)
-
-
-def _run(words: list[str]) -> None:
-    torch.set_num_threads(1)
-    sys.exit(main(words))
 
 
 def _mark(folder: Path) -> float:

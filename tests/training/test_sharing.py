@@ -12,42 +12,37 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import distributed as dist
 from torch import nn
 
-from mentornet.data import augment
+from mentornet.cli import main
+from mentornet.config import TrainConfig
+from mentornet.data import augment, load_data
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
 from mentornet.randomness import generator
+from mentornet.students import synced
 from mentornet.training import RunFolder, train
+from tests.processes import run_ranks
+from tests.training import sharing, stopping
 from tests.training.runs import outcome
 from tests.training.sharing import SETTINGS, config
 
 ROOT = Path(__file__).parents[2]
 
 
-def torchrun(
-    *words: str, processes: int = 2, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable, "-m", "torch.distributed.run", "--standalone",
-        "--nproc-per-node", f"{processes}", "-m", *words,
-    ]  # fmt: skip
-    return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
-        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
-    )  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """All methods, by one process and by two."""
     one, two = tmp_path_factory.mktemp("one"), tmp_path_factory.mktemp("two")
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     for method in SETTINGS:
         train(config(method), one / method)
-    torch.set_num_threads(threads)
-    done = torchrun("tests.training.sharing", f"{two}", *SETTINGS)
+    done = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+         "-m", "tests.training.sharing", f"{two}", *SETTINGS],
+        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     return one, two
 
@@ -76,30 +71,41 @@ def assert_close(one: Path, other: Path) -> None:
     assert np.allclose(np.stack(records["loss"]), np.stack(too["loss"]), atol=1e-4)
 
 
-@pytest.mark.parametrize(("before", "after"), [(2, 1), (1, 2)])
-def test_a_run_goes_on_with_another_number_of_processes(
-    before: int, after: int, both: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_two_go_on_as_one(both: tuple[Path, Path], tmp_path: Path) -> None:
     """Stopped after epoch 9 of 20, between the two lessons of its mentor."""
     out = tmp_path / "run"
-    stopped = torchrun("tests.training.stopping", f"{out}", "mentornet-dd", "9", processes=before)
-    assert stopped.returncode != 0
+    ended = run_ranks(tmp_path, stopping.main, f"{out}", "mentornet-dd", "9")
+    assert "StoppedError" in ended[0][1]
+    assert all(code != 0 for code, _ in ended)
     assert len(RunFolder(out).read_metrics()) == 9
-    done = torchrun("tests.training.stopping", f"{out}", "mentornet-dd", "0", processes=after)
-    assert done.returncode == 0, done.stderr[-3000:]
+    train(config("mentornet-dd"), out, resume=True)
     assert_close(both[0] / "mentornet-dd", out)
+
+
+def test_one_goes_on_as_two(both: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with pytest.raises(stopping.StoppedError):
+        train(config("mentornet-dd"), out, observer=stopping.StopsAfter(9))
+    assert len(RunFolder(out).read_metrics()) == 9
+    check_ended(run_ranks(tmp_path, stopping.main, f"{out}", "mentornet-dd", "0"))
+    assert_close(both[0] / "mentornet-dd", out)
+
+
+def check_ended(ended: list[tuple[int, str]]) -> None:
+    """All have ended well."""
+    for code, told in ended:
+        assert code == 0, told[-3000:]
 
 
 def test_three_share_what_they_cannot_divide(both: tuple[Path, Path], tmp_path: Path) -> None:
     """Batches of 32 and 31: parts of 11, 11 and 10, or 11, 10 and 10."""
-    done = torchrun("tests.training.sharing", f"{tmp_path}", "mentornet-pd", processes=3)
-    assert done.returncode == 0, done.stderr[-3000:]
+    words = (f"{tmp_path}", "mentornet-pd")
+    check_ended(run_ranks(tmp_path, sharing.main, *words, processes=3))
     assert_close(both[0] / "mentornet-pd", tmp_path / "mentornet-pd")
 
 
-@pytest.mark.parametrize("rank", [0, 1])
-def test_a_killed_rank_is_started_again(rank: int, both: tuple[Path, Path], tmp_path: Path) -> None:
-    """SIGKILL in mid-run; torchrun restarts all, and the run goes on from its checkpoint."""
+def test_a_killed_rank_is_started_again(both: tuple[Path, Path], tmp_path: Path) -> None:
+    """SIGKILL to each in turn; torchrun restarts all, and the run goes on from its checkpoint."""
     command = [
         sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
         "--max-restarts", "2", "-m", "tests.training.sharing", f"{tmp_path}", "mentornet-dd",
@@ -109,15 +115,19 @@ def test_a_killed_rank_is_started_again(rank: int, both: tuple[Path, Path], tmp_
         command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True
     ) as running:
         metrics = tmp_path / "mentornet-dd" / "metrics.jsonl"
-        while not metrics.exists() or len(metrics.read_text().splitlines()) < 5:
-            assert running.poll() is None
-            time.sleep(0.02)
-        os.kill(int((tmp_path / f"pid-{rank}").read_text()), signal.SIGKILL)
+        killed: list[int] = []
+        for rank, epochs in ((0, 5), (1, 9)):
+            while not metrics.exists() or len(metrics.read_text().splitlines()) < epochs:
+                assert running.poll() is None
+                time.sleep(0.02)
+            killed.append(int((tmp_path / f"pid-{rank}").read_text()))
+            os.kill(killed[-1], signal.SIGKILL)
         try:
             _, errors = running.communicate(timeout=120)
         finally:
             running.kill()
     assert running.returncode == 0, errors[-3000:]
+    assert int((tmp_path / "pid-1").read_text()) not in killed
     (weights, records), (same, too) = (
         outcome(folder / "mentornet-dd") for folder in (both[1], tmp_path)
     )
@@ -136,44 +146,29 @@ def test_the_mentors_learned_are_the_same(both: tuple[Path, Path]) -> None:
     assert names[0]
 
 
-REFUSED = """
-import os, sys
-from mentornet.cli import main
-from mentornet.config import TrainConfig
-from mentornet.data import load_data
-from mentornet.errors import MentorNetError
-from mentornet.training import train
-rank, out = os.environ['RANK'], sys.argv[1]
-assert main(['train', 'digits', '--method', 'elr', '--out', out]) == 2
-print('the method was refused', file=sys.stderr)
-assert main(['train', 'digits', '--seed', rank, '--epochs', '1', '--out', out]) == 2
-print('the config was refused', file=sys.stderr)
-splits = load_data('digits')
-splits.train.tensor[7, 0, 3, 3] += int(rank)
-try:
-    train(TrainConfig('digits'), out, splits=splits)
-except MentorNetError as error:
-    print(f'mentornet: {error}\\nthe data was refused', file=sys.stderr)
-sys.stderr.flush()
-os._exit(0)
-"""
+def refused(out: str) -> None:
+    """Everything that processes refuse to start, one after the other."""
+    rank = int(os.environ["RANK"])
+    assert main(["train", "digits", "--method", "elr", "--out", out]) == 2
+    print("the method was refused", file=sys.stderr)
+    assert main(["train", "digits", "--seed", f"{rank}", "--epochs", "1", "--out", out]) == 2
+    print("the config was refused", file=sys.stderr)
+    splits = load_data("digits")
+    assert isinstance(splits.train.tensor, torch.Tensor)
+    splits.train.tensor[7, 0, 3, 3] += rank
+    with pytest.raises(MentorNetError) as caught:
+        train(TrainConfig("digits"), out, splits=splits)
+    print(f"mentornet: {caught.value}\nthe data was refused", file=sys.stderr)
 
 
 def test_what_two_processes_refuse_to_start(tmp_path: Path) -> None:
     """A method for one process, and processes that have other configs or other data."""
-    program = tmp_path / "program.py"
-    program.write_text(REFUSED)
-    command = [
-        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
-        "--redirects", "3", "--log-dir", f"{tmp_path / 'logs'}", f"{program}", f"{tmp_path}/run",
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    logs = sorted((tmp_path / "logs").rglob("stderr.log"))
-    assert len(logs) == 2
+    ended = run_ranks(tmp_path, refused, f"{tmp_path}/run")
+    check_ended(ended)
+    assert len(ended) == 2
     differ = "mentornet: rank 1 has a config or data that differ from rank 0's"
-    for log in logs:
-        said = [line.partition(";")[0] for line in log.read_text().splitlines() if line]
+    for _, told in ended:
+        said = [line.partition(";")[0] for line in told.splitlines() if line]
         assert said == [
             "mentornet: elr runs in one process only", "the method was refused",
             differ, "the config was refused", differ, "the data was refused",
@@ -230,7 +225,6 @@ def test_a_batch_too_small_for_the_processes(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_one_sample_per_process_needs_norms_that_are_shared() -> None:
     """PyTorch's BatchNorm1d cannot normalise one sample, and its statistics are each process's."""
-    from mentornet.students import synced
     from mentornet.training.assembly import _check_norms
 
     shared = synced(nn.Sequential(nn.BatchNorm2d(4), nn.GroupNorm(2, 4)))
@@ -241,53 +235,47 @@ def test_one_sample_per_process_needs_norms_that_are_shared() -> None:
     _check_norms(own, 64, 32)
 
 
+def parts_of_a_batch(first: int, second: int, side: int) -> None:
+    """Forward, backward and running averages of a norm that sees the whole batch, and of ours."""
+    dist.init_process_group("gloo")
+    draw = generator(0)
+    shape = first + second, 4, side, side
+    images, wanted = (torch.randn(shape, generator=draw) for _ in range(2))
+    images = 3 + 2 * images
+    mine = slice(0, first) if dist.get_rank() == 0 else slice(first, None)
+    for affine in (True, False):
+        norms = [nn.BatchNorm2d(4, affine=affine) for _ in range(2)]
+        for norm in norms if affine else ():
+            norm.weight.data.copy_(torch.tensor([1.0, 2.0, 3.0, 4.0]))
+            norm.bias.data.fill_(0.5)
+        plain, twin = nn.Sequential(norms[0]), synced(nn.Sequential(norms[1]))
+        whole, part = images.clone().requires_grad_(), images[mine].clone().requires_grad_()
+        for _ in range(3):
+            one, two = plain(whole), twin(part)
+        torch.testing.assert_close(one[mine], two)
+        (one * wanted).sum().backward()
+        (two * wanted[mine]).sum().backward()
+        assert whole.grad is not None
+        torch.testing.assert_close(whole.grad[mine], part.grad, atol=1e-5, rtol=1e-4)
+        for ours, theirs in zip(plain.parameters(), twin.parameters(), strict=True):
+            assert theirs.grad is not None
+            dist.all_reduce(theirs.grad)
+            torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(dict(plain.named_buffers()), dict(twin.named_buffers()))
+        torch.testing.assert_close(plain.eval()(images), twin.eval()(images))
+    dist.barrier()
+
+
 @pytest.mark.parametrize(("first", "second", "side"), [(6, 4, 3), (1, 1, 1)])
 def test_synced_norm_is_batch_norm(first: int, second: int, side: int, tmp_path: Path) -> None:
-    """Two processes with parts of a batch, forward, backward and running averages.
+    """Two processes with parts of a batch.
 
     One value per process is enough, where PyTorch's own batch norm would refuse it.
     """
-    program = tmp_path / "norm.py"
-    program.write_text(
-        "import os, torch\n"
-        "from torch import nn, distributed as dist\n"
-        "from mentornet.students import synced\n"
-        "dist.init_process_group('gloo')\n"
-        "draw = torch.Generator().manual_seed(0)\n"
-        f"shape = {first + second}, 4, {side}, {side}\n"
-        "images, wanted = (torch.randn(shape, generator=draw) for _ in range(2))\n"
-        "images = 3 + 2 * images\n"
-        f"mine = slice(0, {first}) if dist.get_rank() == 0 else slice({first}, None)\n"
-        "for affine in (True, False):\n"
-        "    plain = nn.Sequential(nn.BatchNorm2d(4, affine=affine))\n"
-        "    twin = synced(nn.Sequential(nn.BatchNorm2d(4, affine=affine)))\n"
-        "    for norm in (plain[0], twin[0]) if affine else ():\n"
-        "        norm.weight.data.copy_(torch.tensor([1., 2., 3., 4.])); norm.bias.data.fill_(.5)\n"
-        "    whole, part = images.clone().requires_grad_(), images[mine].clone().requires_grad_()\n"
-        "    for _ in range(3):\n"
-        "        one, two = plain(whole), twin(part)\n"
-        "    torch.testing.assert_close(one[mine], two)\n"
-        "    (one * wanted).sum().backward(); (two * wanted[mine]).sum().backward()\n"
-        "    torch.testing.assert_close(whole.grad[mine], part.grad, atol=1e-5, rtol=1e-4)\n"
-        "    for ours, theirs in zip(plain.parameters(), twin.parameters()):\n"
-        "        dist.all_reduce(theirs.grad)\n"
-        "        torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-5, rtol=1e-4)\n"
-        "    for name in ('running_mean', 'running_var'):\n"
-        "        torch.testing.assert_close(getattr(plain[0], name), getattr(twin[0], name))\n"
-        "    torch.testing.assert_close(plain.eval()(images), twin.eval()(images))\n"
-        "dist.barrier(); os._exit(0)\n"
-    )
-    command = [
-        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
-        f"{program}",
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+    check_ended(run_ranks(tmp_path, parts_of_a_batch, first, second, side))
 
 
 def test_a_norm_of_another_kind_is_left_alone() -> None:
-    from mentornet.students import synced
-
     student = nn.Sequential(nn.GroupNorm(2, 4), nn.BatchNorm2d(4))
     changed = synced(student)
     assert isinstance(changed[0], nn.GroupNorm)  # type: ignore[index]

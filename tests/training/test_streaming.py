@@ -18,8 +18,9 @@ from mentornet.config import (
     LabelsConfig,
     TrainConfig,
 )
-from mentornet.training import train
+from mentornet.training import Trainer, train
 from tests.data.layouts import put, write_imagenet, write_webvision
+from tests.processes import mentornet, run_ranks, start
 from tests.training.runs import streamed
 
 METRICS = ("train_loss", "train_accuracy", "test_accuracy", "mean_weight")
@@ -55,19 +56,19 @@ def test_imagenet_from_folders_and_shards_by_one_and_two(tmp_path: Path) -> None
         assert {n: v for n, v in mine.items() if "second" not in n} == {
             n: v for n, v in theirs.items() if "second" not in n
         }
+    two = arguments("imagenet", tmp_path / "two", *noise, "--folder", f"{folder}")
     launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
-    launch += ["--standalone", "-m", "mentornet"]
-    for data, name, more in (
-        ("imagenet", "two", ("--folder", f"{folder}")),
-        (packed, "two-shards", ()),
-    ):
-        words = arguments(data, tmp_path / name, *noise, *more)
-        done = subprocess.run(
-            [*launch, *words], capture_output=True, text=True, check=False, timeout=120,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        close(tmp_path / "one", tmp_path / name)
+    done = subprocess.run(
+        [*launch, "--standalone", "-m", "mentornet", *two],
+        capture_output=True, text=True, check=False, timeout=120,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    close(tmp_path / "one", tmp_path / "two")
+    words = arguments(packed, tmp_path / "two-shards", *noise)
+    for code, told in run_ranks(tmp_path, mentornet, *words):
+        assert code == 0, told
+    close(tmp_path / "one", tmp_path / "two-shards")
 
 
 def test_webvision_is_judged_on_both_validation_sets(tmp_path: Path) -> None:
@@ -144,25 +145,26 @@ def test_noise_by_pixels_needs_them_in_memory(tmp_path: Path) -> None:
         train(noisy)
 
 
+def dies_in_the_last_epoch(*words: str) -> None:
+    whole = Trainer.run_epoch
+
+    def run_epoch(self: Trainer, epoch: int) -> None:
+        if epoch == 2:
+            os._exit(9)
+        whole(self, epoch)
+
+    Trainer.run_epoch = run_epoch  # type: ignore[method-assign]
+    main(list(words))
+
+
 def test_resumed_in_the_middle_it_ends_the_same(tmp_path: Path) -> None:
     folder = write_imagenet(tmp_path / "imagenet")
     words = ("--folder", f"{folder}", "--checkpoint-seconds", "0")
     assert main(arguments("imagenet", tmp_path / "whole", *words)) == 0
     stopped = tmp_path / "stopped"
-    script = (
-        "import sys, os; from mentornet.cli import main; from mentornet.training.trainer import "
-        "Trainer; old = Trainer.run_epoch\n"
-        "def run(self, epoch):\n"
-        "    if epoch == 2: os._exit(9)\n"
-        "    old(self, epoch)\n"
-        "Trainer.run_epoch = run; main(sys.argv[1:])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, *arguments("imagenet", stopped, *words)],
-        check=False,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 9
+    killed = start(dies_in_the_last_epoch, *arguments("imagenet", stopped, *words),
+                   log=tmp_path / "log")  # fmt: skip
+    assert killed.end()[0] == 9
     assert main(["train", "--resume", "--out", f"{stopped}"]) == 0
     last = "checkpoints/last.safetensors"
     assert (tmp_path / "whole" / last).read_bytes() == (stopped / last).read_bytes()

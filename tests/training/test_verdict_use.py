@@ -230,7 +230,7 @@ def test_what_the_page_writes_teaches_a_mentor(tmp_path: Path) -> None:
     file = tmp_path / "decisions.csv"
     file.write_bytes("".join(lines).encode())
     config = small("full-model", limit=None, epochs=8, width=8, verdicts=(f"{file}",))
-    config = replace(config, method=MethodConfig())
+    config = replace(config, method=MethodConfig(set=("steps=50",)))  # short lessons
     made = prepare(config)
     assert made.verdicts is not None
     assert len(made.train) == 1437

@@ -1,11 +1,7 @@
-"""A plain loop with `MentorLoss`, by one process or, under torchrun, with DDP by several.
-
-torchrun --nproc-per-node 2 -m tests.weighting.loops FILE
-"""
+"""A plain loop with `MentorLoss`, by one process, or by several with DDP."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import torch
@@ -45,8 +41,6 @@ def loop() -> dict[str, Any]:
     return {"student": module.state_dict(), "criterion": state, "notes": criterion.notes}
 
 
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    found = loop()
-    torch.save(found, f"{sys.argv[1]}-{Processes.here().rank}")
-    Processes.here().leave()
+def main(out: str) -> None:
+    """Write what one of the processes comes to."""
+    torch.save(loop(), f"{out}-{Processes.here().rank}")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from torch import nn
 from mentornet import Mentor, MentorFeatures, MentorLoss, make_curriculum, make_mentor
 from mentornet.randomness import generator
 from mentornet.weighting import LossLevel, Weighting, WeightingConfig
+from tests.processes import start
 from tests.weighting.parts import evidence
 
 TWICE = (0.21, 0.75)
@@ -216,14 +215,6 @@ def test_inductor_compiles_it_for_any_batch_size() -> None:
     torch.testing.assert_close(dict(fused.state_dict()), dict(eager.state_dict()), equal_nan=True)
 
 
-RESTORE = """
-import sys, torch
-from tests.weighting.test_mentor_loss import go_on
-state = torch.load(sys.argv[1], weights_only=True)
-torch.save(go_on(state), sys.argv[2])
-"""
-
-
 def make(kind: str) -> MentorLoss:
     if kind == "explicit":
         return MentorLoss(make_curriculum("pd"), 30, samples=64, explicit=True)
@@ -259,6 +250,10 @@ def go_on(state: dict[str, object]) -> dict[str, list[torch.Tensor]]:
     return found
 
 
+def restored(state: Path, out: Path) -> None:
+    torch.save(go_on(torch.load(state, weights_only=True)), out)
+
+
 def test_restored_in_a_fresh_process_the_rest_is_the_same_bit_for_bit(tmp_path: Path) -> None:
     state, expected = {}, {}
     for kind in KINDS:
@@ -270,8 +265,8 @@ def test_restored_in_a_fresh_process_the_rest_is_the_same_bit_for_bit(tmp_path: 
         }
         torch.save(state, tmp_path / "state")  # at once: what is a reference would move on
         expected[kind] = steps(criterion, 12, 30)
-    program = [sys.executable, "-c", RESTORE, f"{tmp_path / 'state'}", f"{tmp_path / 'rest'}"]
-    subprocess.run(program, check=True, cwd=Path(__file__).parents[2])
+    code, told = start(restored, tmp_path / "state", tmp_path / "rest", log=tmp_path / "log").end()
+    assert code == 0, told
     rest = torch.load(tmp_path / "rest", weights_only=True)
     for kind in KINDS:
         assert all(torch.equal(a, b) for a, b in zip(rest[kind], expected[kind], strict=True)), kind

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 
 from mentornet import MentorLoss, MentorNetError
-from tests.weighting.loops import loop
-
-ROOT = Path(__file__).parents[2]
-
-
-def torchrun(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    return subprocess.run(
-        [*command, *words], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+from mentornet.distributed import Processes
+from tests.processes import run_ranks
+from tests.weighting import loops
 
 
 def test_two_processes_equal_one(tmp_path: Path) -> None:
-    done = torchrun("-m", "tests.weighting.loops", f"{tmp_path}/found")
-    assert done.returncode == 0, done.stderr[-3000:]
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    one = loop()
-    torch.set_num_threads(threads)
+    for code, told in run_ranks(tmp_path, loops.main, f"{tmp_path}/found"):
+        assert code == 0, told[-3000:]
+    one = loops.loop()
     assert len(one["notes"]) == 2  # mentors were learned on the way
     for rank in range(2):
         two = torch.load(tmp_path / f"found-{rank}", weights_only=True)
@@ -44,19 +30,18 @@ def test_two_processes_equal_one(tmp_path: Path) -> None:
                 assert same, (rank, name)
 
 
+def uneven() -> None:
+    processes = Processes.join()
+    logits = torch.zeros(4 + processes.rank, 3, requires_grad=True)
+    MentorLoss(total_steps=9)(logits, torch.zeros(4 + processes.rank, dtype=torch.long))
+
+
 def test_batches_of_other_sizes_are_refused_by_all(tmp_path: Path) -> None:
-    program = tmp_path / "uneven.py"
-    program.write_text(
-        "import torch\n"
-        "from mentornet import MentorLoss\n"
-        "from mentornet.distributed import Processes\n"
-        "processes = Processes.join()\n"
-        "logits = torch.zeros(4 + processes.rank, 3, requires_grad=True)\n"
-        "MentorLoss(total_steps=9)(logits, torch.zeros(4 + processes.rank, dtype=torch.long))\n"
-    )
-    done = torchrun(f"{program}")
-    assert done.returncode != 0
-    assert "the processes have batches of [4, 5] samples" in done.stderr
+    ended = run_ranks(tmp_path, uneven)
+    assert len(ended) == 2
+    for code, told in ended:
+        assert code != 0
+        assert "the processes have batches of [4, 5] samples" in told
 
 
 def test_auto_drops_nothing_at_random() -> None:

@@ -30,25 +30,26 @@ class Audit:
       mentornet audit runs/photos --relabel 0.9 --out audit
       mentornet audit runs/photos --noise-rate 0.2 --overwrite
       mentornet train --config runs/photos/config.toml --verdicts decisions.csv --out runs/new
+
+    Attributes:
+        run_folder: Folder of a training run, which need not have ended.
+        out: Folder that the audit is written to; by default RUN/audit.
+        relabel: Relabel suspects whose suggested label has at least this probability; drop the
+            others.
+        noise_rate: Share of wrong labels in [0, 1], such as 0.2, if you know it; by default it is
+            estimated.
+        overwrite: Replace an earlier audit.
+        trust_code: Run the code of a student or a method that the run's config names as
+            module:factory.
     """
 
     run_folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
-    """Folder of a training run, which need not have ended."""
-
     out: Path | None = None
-    """Folder that the audit is written to; by default RUN/audit."""
-
     relabel: float | None = None
-    """Relabel suspects whose suggested label has at least this probability; drop the others."""
-
     noise_rate: float | None = None
-    """Share of wrong labels in [0, 1], such as 0.2, if you know it; by default it is estimated."""
-
     overwrite: bool = False
-    """Replace an earlier audit."""
 
     trust_code: bool = False
-    """Run the code of a student or a method that the run's config names as module:factory."""
 
     def run(self) -> None:
         """Audit the run, and print the worst labels."""

@@ -32,16 +32,16 @@ class Compare:
 
       mentornet compare runs/table2-small
       mentornet compare results/table6 --table table6
+
+    Attributes:
+        folder: Folder that `mentornet reproduce` has written.
+        table: Show only this table; by default every table that has results there.
+        seeds: Number of seeds of each cell to show; by default all that have a result.
     """
 
     folder: tyro.conf.Positional[Path]
-    """Folder that `mentornet reproduce` has written."""
-
     table: str | None = None
-    """Show only this table; by default every table that has results there."""
-
     seeds: int | None = None
-    """Number of seeds of each cell to show; by default all that have a result."""
 
     def run(self) -> None:
         """Print every table that has results."""

@@ -23,16 +23,16 @@ class Demo:
 
       mentornet demo
       mentornet demo --seeds 3 --out runs/demo3
+
+    Attributes:
+        out: Folder for demo.json, index.html, curves.png and the runs.
+        seeds: Number of seeds of each method.
+        processes: Number of runs at a time, each on one thread.
     """
 
     out: Path = Path("runs/demo")
-    """Folder for demo.json, index.html, curves.png and the runs."""
-
     seeds: int = 1
-    """Number of seeds of each method."""
-
     processes: int = 2
-    """Number of runs at a time, each on one thread."""
 
     def run(self) -> None:
         """Train, then print the table."""

@@ -59,53 +59,44 @@ class FitMentor:
       mentornet fit-mentor --curriculum prediction-variance --history 10 --out mentors/wavering
 
     Then, in Python: Mentor.from_pretrained("mentors/linear")
+
+    Attributes:
+        out: Folder for config.json, model.safetensors, the card and the error curve (record.json).
+        set: Settings of the curriculum as key=value, for example lambda1=0.5.
+        objective: implicit: regression on the weights; explicit: minimise g·ℓ + G(g), for a
+            curriculum with a G.
+        features: What to learn from: the paper's grid (App. D), or random features (dense) as in
+            training.
+        history: T, the number of past losses of a sample that the mentor reads.
+        num_classes: Number of labels that the mentor can tell apart.
+        use_label: Read the label; with --no-use-label, the label input is always 0.
+        samples: Number of samples that the mentor learns from and is evaluated on.
+        steps: Largest number of steps of Adam.
+        learning_rate: The highest learning rate.
+        goal: Stop early once the mean squared error is at or below this.
+        patience: Stop early after this many of the 50 evaluations without a new best.
+        seed: Seed of the starting weights and of the order of the samples.
+        overwrite: Replace the mentor in --out.
     """
 
     curriculum: Annotated[str, arg(help=_CURRICULUM)]
 
     out: Path
-    """Folder for config.json, model.safetensors, the card and the error curve (record.json)."""
-
     arch: Annotated[str, arg(help=_ARCH)] = "bilstm"
 
     set: tuple[str, ...] = ()
-    """Settings of the curriculum as key=value, for example lambda1=0.5."""
-
     objective: Literal["implicit", "explicit"] = "implicit"
-    """implicit: regression on the weights; explicit: minimise Eq. 4, for a curriculum with a G."""
-
     features: Literal["grid", "dense"] = "grid"
-    """What to learn from: the paper's grid (App. D), or random features (dense) as in training."""
-
     history: int = 1
-    """T, the number of past losses of a sample that the mentor reads."""
-
     num_classes: int = 10
-    """Number of labels that the mentor can tell apart."""
-
     use_label: bool = True
-    """Read the label; with --no-use-label, the label input is always 0."""
-
     samples: int = 300_000
-    """Number of samples that the mentor learns from and is evaluated on."""
-
     steps: int = FitConfig.steps
-    """Largest number of steps of Adam."""
-
     learning_rate: float = FitConfig.learning_rate
-    """The highest learning rate."""
-
     goal: float = FitConfig.goal
-    """Stop early once the mean squared error is at or below this."""
-
     patience: int | None = FitConfig.patience
-    """Stop early after this many of the 50 evaluations without a new best."""
-
     seed: int = 0
-    """Seed of the starting weights and of the order of the samples."""
-
     overwrite: bool = False
-    """Replace the mentor in --out."""
 
     def run(self) -> None:
         """Teach the mentor, and write its folder at the end."""

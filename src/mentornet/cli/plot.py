@@ -34,24 +34,22 @@ class Plot:
       mentornet plot curriculum temporal-mixture --progress 0 49 50
       mentornet plot curriculum linear --set lambda1=0.5 lambda2=2
       mentornet plot mentor pd --out pictures
+
+    Attributes:
+        subject: What to draw: the formula of a curriculum, or a mentor.
+        out: Folder for the pictures: NAME.png and NAME.svg, or mentor-NAME.png and mentor-NAME.svg.
+        progress: Progress of training to draw the weight at, in percent; for example 0 50 99.
+        loss_level: Loss level ℓ_pt that the implied loss is drawn at.
+        set: Settings of the curriculum as key=value, for example lambda1=0.5.
     """
 
     subject: tyro.conf.Positional[Literal["curriculum", "mentor"]]
-    """What to draw: the formula of a curriculum, or a mentor."""
-
     name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(help=_NAME)]
 
     out: Path = Path("pictures")
-    """Folder for the pictures: NAME.png and NAME.svg, or mentor-NAME.png and mentor-NAME.svg."""
-
     progress: tuple[int, ...] = (0, 50, 99)
-    """Progress of training to draw the weight at, in percent; for example 0 50 99."""
-
     loss_level: float = 2.0
-    """Loss level ℓ_pt that the implied loss is drawn at."""
-
     set: tuple[str, ...] = ()
-    """Settings of the curriculum as key=value, for example lambda1=0.5."""
 
     def run(self) -> None:
         """Draw, and print where the pictures are."""

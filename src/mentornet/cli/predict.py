@@ -33,25 +33,23 @@ class Predict:
 
       mentornet predict runs/photos new/ --out predictions.csv
       mentornet predict runs/photos cat.jpg dog.jpg
+
+    Attributes:
+        run_folder: Folder of a training run.
+        images: Image files, or folders, which are searched for images at any depth.
+        out: CSV file to write; by default the table is printed.
+        best: Use the student of the best epoch, as the run has chosen it, in place of the last one.
+        skip_bad: Continue without images that cannot be decoded, and list them.
+        trust_code: Run the code of a student that the run's config names as module:factory.
     """
 
     run_folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
-    """Folder of a training run."""
-
     images: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="IMAGES")]
-    """Image files, or folders, which are searched for images at any depth."""
-
     out: Path | None = None
-    """CSV file to write; by default the table is printed."""
-
     best: bool = False
-    """Use the student of the best epoch, as the run has chosen it, in place of the last one."""
-
     skip_bad: bool = False
-    """Continue without images that cannot be decoded, and list them."""
 
     trust_code: bool = False
-    """Run the code of a student that the run's config names as module:factory."""
 
     def run(self) -> None:
         """Predict the classes, and write the table."""

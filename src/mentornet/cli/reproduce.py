@@ -41,40 +41,34 @@ class Reproduce:
       mentornet reproduce table3 --seeds 3 --jobs 2
       mentornet reproduce table2 --scale paper --dry-run
       mentornet reproduce table2 --scale paper --engine ray --address auto
+
+    Attributes:
+        scale: paper: the settings of App. E, for GPUs; small: the same methods, for two CPU cores.
+        out: Folder for results and runs; by default runs/WHAT-SCALE.
+        seeds: Number of seeds of each cell; by default the table's own number.
+        only: Make only these cells: row=NAME or column=NAME, where * stands for anything.
+        list: Only list the cells, with the paper's numbers and how many of their runs are done.
+        dry_run: Only list what would run, and about how long it would take on this machine.
+        jobs: Number of runs at a time on this machine, each on one thread.
+        engine: What makes the runs: processes of this machine, or Ray on many machines.
+        address: Address of the Ray cluster, with --engine ray; by default one on this machine.
+        precision: Number format of training runs: 32, bf16, or auto for bf16 where a long run gains
+            by it. By default 32 at paper scale, else auto. Results of another format are never
+            mixed in.
     """
 
     what: Annotated[tyro.conf.Positional[str], tyro.conf.arg(help=_WHAT)]
 
     scale: Scale = "small"
-    """paper: the settings of App. E, for GPUs; small: the same methods, for two CPU cores."""
-
     out: Path | None = None
-    """Folder for results and runs; by default runs/WHAT-SCALE."""
-
     seeds: int | None = None
-    """Number of seeds of each cell; by default the table's own number."""
-
     only: tuple[str, ...] = ()
-    """Make only these cells: row=NAME or column=NAME, where * stands for anything."""
-
     list: bool = False
-    """Only list the cells, with the paper's numbers and how many of their runs are done."""
-
     dry_run: bool = False
-    """Only list what would run, and about how long it would take on this machine."""
-
     jobs: int = 2
-    """Number of runs at a time on this machine, each on one thread."""
-
     engine: Literal["local", "ray"] = "local"
-    """What makes the runs: processes of this machine, or Ray on many machines."""
-
     address: str | None = None
-    """Address of the Ray cluster, with --engine ray; by default one on this machine."""
-
     precision: Precision | None = None
-    """Number format of training runs: 32, bf16, or auto for bf16 where a long run gains by it. By
-    default 32 at paper scale, else auto. Results of another format are never mixed in."""
 
     def run(self) -> None:
         """Make what is missing, and show the table as it fills in."""

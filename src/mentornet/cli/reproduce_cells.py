@@ -175,13 +175,14 @@ def shown(table: Table, entries: Entries, state: Callable[[Cell], str] = lambda 
 
 def list_cells(table: Table, out: Path, seeds: int | None) -> None:
     """Print every cell with the paper's number, and how many of its runs are done."""
-    entries = compare(table, Results(out), seeds)
+    results = Results(out)
     view = Shown(title=table.title, box=box.SIMPLE_HEAD, pad_edge=False)
     for head in ("row", "column", "paper", "done", "run"):
         view.add_column(head, no_wrap=head != "run", overflow="fold")
     for cell in table.cells:
-        entry = entries[cell.row, cell.column]
-        done = f"{len(entry.values)} of {table.seeds_of(cell, seeds)}"
+        count = table.seeds_of(cell, seeds)
+        jobs = (cell.run.with_seed(cell.run.seed + seed) for seed in range(count))
+        done = f"{sum(results.find(job) is not None for job in jobs)} of {count}"
         view.add_row(cell.row, cell.column, paper_number(cell), done, cell.run.key)
     Console(highlight=False).print(view)
 

@@ -14,6 +14,9 @@ from mentornet.training.presets import PRESETS, Stated, deviations, stated
 
 __all__ = ["show_settings"]
 
+_CHOSEN = ("labels.noise", "method.method")
+"""What a preset leaves to the user, such as a column and a row of a table."""
+
 _GROUPS = ("files", "labels", "student", "method", "optimiser", "machine")
 
 
@@ -27,7 +30,8 @@ def show_settings(config: TrainConfig, console: Console) -> None:
     for group, name, value in _rows(config):
         cells = [group, name, _text(value)]
         if preset is not None:
-            cells.append(_said(value, facts.get(f"{group}.{name}")))
+            key = f"{group}.{name}"
+            cells.append("your choice" if key in _CHOSEN else _said(value, facts.get(key)))
         table.add_row(*cells)
     console.print(table)
     tried = None if preset is None else preset.tried.get(config.method.method or "")

@@ -27,25 +27,23 @@ class Shards:
       mentornet train /fast/imagenet --noise uniform:0.4 --out runs/imagenet
       mentornet shards webvision /fast/web --folder /data/webvision --imagenet /data/ILSVRC2012
       mentornet shards photos/ photo-shards --skip-bad
+
+    Attributes:
+        source: A dataset by name, a folder of images or a table of images, as for `mentornet
+            train`.
+        out: Folder that the shards are written to.
+        folder: Folder with the files of the dataset.
+        imagenet: Folder of ImageNet, to pack its validation images together with WebVision.
+        per_shard: Number of images in each shard.
+        skip_bad: Leave out images that cannot be decoded, and list them.
     """
 
     source: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="SRC")]
-    """A dataset by name, a folder of images or a table of images, as for `mentornet train`."""
-
     out: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DST")]
-    """Folder that the shards are written to."""
-
     folder: Path | None = None
-    """Folder with the files of the dataset."""
-
     imagenet: Path | None = None
-    """Folder of ImageNet, to pack its validation images together with WebVision."""
-
     per_shard: int = PER_SHARD
-    """Number of images in each shard."""
-
     skip_bad: bool = False
-    """Leave out images that cannot be decoded, and list them."""
 
     def run(self) -> None:
         """Pack the dataset, and print what was written."""

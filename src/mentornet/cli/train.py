@@ -27,8 +27,8 @@ from mentornet.training.presets import PRESETS
 
 __all__ = ["Train", "one_spelling"]
 
-_PRESET = "Set everything that is not given as somebody's experiments have it: " + "; ".join(
-    f"{name}, those of {preset.source} on {', '.join(preset.data)}"
+_PRESET = "Take every setting that is not given from a preset: " + "; ".join(
+    f"{name} has those of {preset.source} for {', '.join(preset.data)}"
     for name, preset in PRESETS.items()
 )
 _VERDICTS = {"--verdicts": True, "--decisions": True, "--clean": False}  # whether it takes several
@@ -48,32 +48,28 @@ class Train:
       mentornet train cifar10 --noise uniform:0.4 --method mentornet-pd --preset paper --dry-run
       mentornet train --out runs/digits --resume
       mentornet train --config runs/digits/config.toml --seed 1 --out runs/again
+
+    Attributes:
+        out: Folder of the run: its config, metrics, records, checkpoints, summary and curves.
+        dry_run: Only print the complete configuration, with the section of the paper behind each
+            value if there is a preset.
+        resume: Continue the run in --out from its last checkpoint.
+        config: TOML file with settings, such as a run's config.toml; options override what it says.
+        trust_code: Run the code of a student or a method that is named as module:factory by the
+            file of --config or by the run to resume, and not by --student or --method.
+        seed: Seed of all random draws: noise, order, augmentation, the student's first weights.
     """
 
     data: Data
 
     out: Path | None = None
-    """Folder of the run: its config, metrics, records, checkpoints, summary and curves."""
-
     preset: Annotated[str | None, tyro.conf.arg(help=_PRESET)] = None
 
     dry_run: bool = False
-    """Only print the complete configuration, with the section of the paper behind each value if
-    there is a preset."""
-
     resume: bool = False
-    """Continue the run in --out from its last checkpoint."""
-
     config: Path | None = None
-    """TOML file with settings, such as a run's config.toml; options override what it says."""
-
     trust_code: bool = False
-    """Run the code of a student or a method that is named as module:factory by the file of
-    --config or by the run to resume, and not by --student or --method."""
-
     seed: int = 0
-    """Seed of all random draws: noise, order, augmentation, the student's first weights."""
-
     labels: LabelsOptions = field(default_factory=LabelsOptions)
     method: MethodOptions = field(default_factory=MethodOptions)
     student: StudentOptions = field(default_factory=StudentOptions)

@@ -32,73 +32,73 @@ _LARGEST_RATE = 1e38  # larger ones are no float32
 
 @dataclass(frozen=True)
 class FilesConfig:
-    """Where the data is, and how it is read."""
+    """Where the data is, and how it is read.
+
+    Attributes:
+        folder: Folder with the files of a named dataset; by default MENTORNET_DATA or the cache.
+        mirror: Where to get CIFAR instead of its home page: an address, a folder or the archive
+            itself.
+        image_size: Height and width that images are resized to; by default the median of their
+            shorter sides, but at least 8 and at most 224, and 299 for streamed images.
+        stream: Decode the images of a folder or a table in each epoch, as random crops, instead of
+            loading them all into memory. ImageNet and WebVision are always streamed.
+        imagenet: Folder of ImageNet, to evaluate a student of WebVision on its validation images
+            too; "imagenet" is the folder in MENTORNET_DATA.
+        skip_bad: Continue without the images that cannot be decoded, and list them.
+        limit: Train on only this many samples, drawn at random.
+        validation: Hold out this share of the training samples, with their given labels, and choose
+            the best epoch by them.
+    """
 
     folder: str | None = None
-    """Folder with the files of a named dataset; by default MENTORNET_DATA or the cache."""
-
     mirror: str | None = None
-    """Where to get CIFAR instead of its home page: an address, a folder or the archive itself."""
-
     image_size: int | None = None
-    """Height and width that images are resized to; by default the median of their shorter sides,
-    but at least 8 and at most 224, and 299 for streamed images."""
-
     stream: bool = False
-    """Decode the images of a folder or a table in each epoch, as random crops, instead of loading
-    them all into memory. ImageNet and WebVision are always streamed."""
-
     imagenet: str | None = None
-    """Folder of ImageNet, to evaluate a student of WebVision on its validation images too;
-    "imagenet" is the folder in MENTORNET_DATA."""
-
     skip_bad: bool = False
-    """Continue without the images that cannot be decoded, and list them."""
-
     limit: int | None = None
-    """Train on only this many samples, drawn at random."""
-
     validation: float | None = None
-    """Hold out this share of the training samples, with their given labels, and choose the best
-    epoch by them."""
 
 
 @dataclass(frozen=True)
 class LabelsConfig:
-    """The noise of the labels, and verdicts on them."""
+    """The noise of the labels, and verdicts on them.
+
+    Attributes:
+        noise: Corrupt the labels: uniform:RATE (such as uniform:0.4), symmetric:RATE,
+            pairflip:RATE, asymmetric:RATE, instance:RATE, transition:FILE, labels:FILE:KEY, or
+            human:KEY for CIFAR-N.
+        verdicts: CSV files of verdicts on labels, such as an audit's page writes; the last file
+            that names a sample counts. A row has index or path, and decision (keep, relabel or
+            drop) with label, or is_correct, true_label or both. Some methods learn from verdicts;
+            for the others, relabel changes the label, drop leaves the sample out, and keep changes
+            nothing.
+        clean_count: Draw this many samples at random, and make verdicts from their true labels,
+            which the data must have. They are used like those of a file.
+    """
 
     noise: str | None = None
-    """Corrupt the labels: uniform:RATE (such as uniform:0.4), symmetric:RATE, pairflip:RATE,
-    asymmetric:RATE, instance:RATE, transition:FILE, labels:FILE:KEY, or human:KEY for CIFAR-N."""
-
     verdicts: tuple[str, ...] = ()
-    """CSV files of verdicts on labels, such as an audit's page writes; the last file that names a
-    sample counts. A row has index or path, and decision (keep, relabel or drop) with label, or
-    is_correct, true_label or both. Some methods learn from verdicts; for the others, relabel
-    changes the label, drop leaves the sample out, and keep changes nothing."""
-
     clean_count: int | None = None
-    """Draw this many samples at random, and make verdicts from their true labels, which the data
-    must have. They are used like those of a file."""
 
 
 @dataclass(frozen=True)
 class StudentConfig:
-    """The classifier that is trained."""
+    """The classifier that is trained.
+
+    Attributes:
+        student: Name of a student, or `module:factory` for one of your own; by default one that
+            suits the data.
+        width: Channels of the student's first block (small-cnn, fast; by default 32), or the factor
+            of its 16, 32 and 64 channels (resnet; by default 1).
+        depth: Number of layers of the student (resnet): 8, 14, 20, …; by default 20.
+        dropout: Share of the student's last features that is dropped in training, in [0, 1).
+    """
 
     student: str | None = None
-    """Name of a student, or `module:factory` for one of your own; by default one that suits the
-    data."""
-
     width: int | None = None
-    """Channels of the student's first block (small-cnn, fast; by default 32), or the factor of its
-    16, 32 and 64 channels (resnet; by default 1)."""
-
     depth: int | None = None
-    """Number of layers of the student (resnet): 8, 14, 20, …; by default 20."""
-
     dropout: float | None = None
-    """Share of the student's last features that is dropped in training, in [0, 1)."""
 
     @property
     def sizes(self) -> dict[str, Any]:
@@ -120,95 +120,88 @@ class MethodConfig:
 
 @dataclass(frozen=True)
 class OptimiserConfig:
-    """SGD with momentum, its schedule, and the batches."""
+    """SGD with momentum, its schedule, and the batches.
+
+    Attributes:
+        epochs: Number of passes over the training samples; by default a number that suits the data.
+        steps: Number of steps of training, instead of epochs.
+        batch_size: Largest number of samples in a step; all batches of an epoch have the same
+            size (±1).
+        learning_rate: Learning rate after the warm-up, which is the highest.
+        schedule: How the learning rate falls after the warm-up, by default cosine; steps falls at
+            each of drops.
+        warm_up: Share of training in which the learning rate rises from 0 to its highest value; by
+            default 0.1.
+        drops: Shares of training at which schedule steps divides the learning rate by 10; by
+            default 0.5, 0.64 and 0.77.
+        momentum: Momentum of SGD, in [0, 1); by default 0.9.
+        nesterov: Use Nesterov's momentum, as by default; the paper uses plain momentum.
+        weight_decay: Weight decay θ₀; a method that weights samples uses θ₀ · mean(v) of the batch.
+        decayed: What weight decay shrinks: only the weights of convolutions and linear layers, or
+            all parameters, so biases and batch norm too; by default weights for the students of the
+            paper (inception, resnet101, inception-resnet-v2), as in the authors' code, else all.
+        augment: Augment images by random crops and, if they have colours, by flips.
+        padding: Number of pixels added to each side of an image before a random crop; 4 in the
+            paper.
+        accumulate: Split each batch into this many parts to save memory, by default 1. With 4
+            parts, a batch of 512 images needs the memory of 128.
+        evaluate_every: Number of epochs between two evaluations of the student; the last epoch has
+            one too.
+    """
 
     epochs: int | None = None
-    """Number of passes over the training samples; by default a number that suits the data."""
-
     steps: int | None = None
-    """Number of steps of training, instead of epochs."""
-
     batch_size: int | None = None
-    """Largest number of samples in a step; all batches of an epoch have the same size (±1)."""
-
     learning_rate: float | None = None
-    """Learning rate after the warm-up, which is the highest."""
-
     schedule: Schedule | None = None
-    """How the learning rate falls after the warm-up, by default cosine; steps falls at each of
-    drops."""
-
     warm_up: float | None = None
-    """Share of training in which the learning rate rises from 0 to its highest value; by default
-    0.1."""
-
     drops: tuple[float, ...] | None = None
-    """Shares of training at which schedule steps divides the learning rate by 10; by default 0.5,
-    0.64 and 0.77."""
-
     momentum: float | None = None
-    """Momentum of SGD, in [0, 1); by default 0.9."""
-
     nesterov: bool | None = None
-    """Use Nesterov's momentum, as by default; the paper uses plain momentum."""
-
     weight_decay: float | None = None
-    """Weight decay θ₀; a method that weights samples uses θ₀ · mean(v) of the batch."""
-
     decayed: Literal["weights", "all"] | None = None
-    """What weight decay shrinks: only the weights of convolutions and linear layers, or all
-    parameters, so biases and batch norm too; by default weights for the students of the paper
-    (inception, resnet101, inception-resnet-v2), as in the authors' code, else all."""
-
     augment: bool | None = None
-    """Augment images by random crops and, if they have colours, by flips."""
-
     padding: int | None = None
-    """Number of pixels added to each side of an image before a random crop; 4 in the paper."""
-
     accumulate: int | None = None
-    """Split each batch into this many parts to save memory, by default 1. With 4 parts, a batch of
-    512 images needs the memory of 128."""
-
     evaluate_every: int = 1
-    """Number of epochs between two evaluations of the student; the last epoch has one too."""
 
 
 @dataclass(frozen=True)
 class MachineConfig:
-    """How the run uses the machine. These settings change the result only by rounding."""
+    """How the run uses the machine. These settings change the result only by rounding.
+
+    Attributes:
+        accelerator: Device to train on: cpu, cuda, mps, or auto for the best one that is there.
+        precision: Train in float32 or with bf16 autocast; auto takes the one that is faster here.
+        channels_last: Store images with channels last; auto does so if it is faster here.
+        compile: Compile the student; auto does so if it is faster here and the run is long enough.
+        workers: Number of processes that decode streamed images; by default one less than there are
+            cores, and at most 8.
+        checkpoint_seconds: Write a checkpoint after an epoch if the last one is at least this many
+            seconds old.
+        tensorboard: Also write a TensorBoard log, to RUN/tensorboard.
+    """
 
     accelerator: str = "auto"
-    """Device to train on: cpu, cuda, mps, or auto for the best one that is there."""
-
     precision: Precision = "auto"
-    """Train in float32 or with bf16 autocast; auto takes the one that is faster here."""
-
     channels_last: Choice = "auto"
-    """Store images with channels last; auto does so if it is faster here."""
-
     compile: Choice = "auto"
-    """Compile the student; auto does so if it is faster here and the run is long enough."""
-
     workers: int | None = None
-    """Number of processes that decode streamed images; by default one less than there are cores,
-    and at most 8."""
-
     checkpoint_seconds: float = 30.0
-    """Write a checkpoint after an epoch if the last one is at least this many seconds old."""
-
     tensorboard: bool = False
-    """Also write a TensorBoard log, to RUN/tensorboard."""
 
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """All settings of a training run."""
+    """All settings of a training run.
+
+    Attributes:
+        data: Name of a dataset, or path of a folder of images, of a folder of shards, or of a CSV
+            or Parquet file.
+        preset: Name of a preset, such as paper: it sets everything that is not set here.
+    """
 
     data: str
-    """Name of a dataset, or path of a folder of images, of a folder of shards, or of a CSV or
-    Parquet file."""
-
     seed: int = 0
     files: FilesConfig = field(default_factory=FilesConfig)
     labels: LabelsConfig = field(default_factory=LabelsConfig)
@@ -217,7 +210,6 @@ class TrainConfig:
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     machine: MachineConfig = field(default_factory=MachineConfig)
     preset: str | None = None
-    """Name of a preset, such as paper: it sets everything that is not set here."""
 
     def __post_init__(self) -> None:
         optimiser = self.optimiser

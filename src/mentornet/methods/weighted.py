@@ -41,7 +41,7 @@ class Weighted(Supervision):
     def wrong_losses(self, outputs: Outputs, predicted: Tensor, first: int) -> Tensor:
         engine = self.engine
         return loss_on_another_class(
-            outputs.log_p.detach(), predicted, seed=engine.seed, step=engine.step, first=first
+            outputs.log_p.detach(), predicted, step=engine.step, first=first
         )
 
     def weights(self, evidence: Evidence, learning_rate: float) -> Tensor | None:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from mentornet.errors import MentorNetError
 from mentornet.files import read_bytes, write_bytes
-from mentornet.parquet import opened_parquet
+from mentornet.parquet import column_names, opened_parquet
 from mentornet.records.columns import columns_of
 from mentornet.records.records import Records, checksum, losses_file
 
@@ -110,6 +110,7 @@ def read_records(path: Path) -> pd.DataFrame:
     """Read the table that `write_records` has written."""
     if not path.exists():
         raise MentorNetError(f"{path} is missing; has the run ended?")
+    column_names(path)  # none of them twice
     with opened_parquet(path) as file:
         frame: pd.DataFrame = file.read().replace_schema_metadata(None).to_pandas()
     words = [name for name in frame if frame[name].dtype == "category"]

@@ -76,7 +76,7 @@ class TrainingStep:
         self.fabric, self.student, self.supervision = fabric, student, supervision
         self.processes, self.parts, self.looks_again = processes, parts, looks_again
         self.average, self.alone = average, processes.alone
-        self.beside = list(supervision.parameters())
+        self.inner, self.beside = _inner(student), list(supervision.parameters())
         self.weighted = type(supervision).weights is not Supervision.weights
 
     def take(self, batch: Batch, learning_rate: float) -> StepResult:
@@ -125,7 +125,7 @@ class TrainingStep:
     def _look(self, inputs: Tensor) -> Outputs:
         """Return the student's outputs; if there are two students, `logits` are of the first."""
         logits = self.student(inputs)
-        auxiliary = getattr(_inner(self.student), "auxiliary_logits", None)
+        auxiliary = getattr(self.inner, "auxiliary_logits", None)
         if logits.ndim == 2:
             return Outputs(logits, auxiliary=auxiliary)
         return Outputs(logits[:, 0], logits, auxiliary)
@@ -168,26 +168,21 @@ class TrainingStep:
             if given is not None and given.shape != label.shape:
                 raise _wrong_shape(what, given, batch)
         loss = self._mean(taught.losses, taught.weights, batch)
-        beside = self._auxiliary(outputs, taught, label, batch)
-        loss = loss if beside is None else loss + beside
+        if outputs.auxiliary is not None:
+            loss = loss + self._auxiliary(outputs, taught, label, batch)
         if loss.requires_grad:  # or all parameters of the student are frozen
             self.fabric.backward(loss)
         return loss.detach(), taught
 
-    def _auxiliary(
-        self, outputs: Outputs, taught: Taught, label: Tensor, batch: Batch
-    ) -> Tensor | None:
+    def _auxiliary(self, outputs: Outputs, taught: Taught, label: Tensor, batch: Batch) -> Tensor:
         """Return what an auxiliary head adds to the loss: its share of the method's own loss."""
-        if outputs.auxiliary is None:
-            return None
-        student = _inner(self.student)
         last = self.looks_again or taught.of_logits is not None
-        logits = student.auxiliary_logits if last else outputs.auxiliary
+        logits: Any = self.inner.auxiliary_logits if last else outputs.auxiliary
         if taught.of_logits is not None:
             each = taught.of_logits(logits)
         else:
             each = self.supervision.losses(Outputs(logits), label, batch)
-        share: float = student.auxiliary_share
+        share: float = self.inner.auxiliary_share
         return share * self._mean(each, taught.weights, batch)
 
     def _mean(self, losses: Tensor, weights: Tensor | None, batch: Batch) -> Tensor:

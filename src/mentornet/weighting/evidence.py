@@ -11,7 +11,6 @@ from torch import distributed as dist
 
 from mentornet.distributed import EvenBatches, Processes
 from mentornet.errors import MentorNetError
-from mentornet.randomness import hashed_uniform
 
 __all__ = ["Evidence", "gathered", "loss_on_another_class", "processes_here"]
 
@@ -56,24 +55,22 @@ class Evidence:
 
 
 def loss_on_another_class(
-    log_p: Tensor, predicted: Tensor, *, seed: int, step: Tensor, first: int = 0
+    log_p: Tensor, predicted: Tensor, *, step: Tensor, first: int = 0
 ) -> Tensor:
-    """Return −log p of a random class that is not the predicted one, `(B,)`.
+    """Return −log p of a class that is not the predicted one, `(B,)`.
 
-    This is what the student's loss on a wrong label would be.
+    This is what the student's loss on a wrong label would be. The other classes take turns: from
+    one sample of the batch to the next, and from one step to the next.
 
     Args:
         log_p: log-probabilities, `(B, K)`.
         predicted: the most probable class, `(B,)`.
-        seed: seed of the random classes.
         step: the number of the step.
         first: the place of the first sample in the batch of all processes.
     """
     batch, classes = log_p.shape
     rows = torch.arange(first, first + batch, device=log_p.device)
-    draws = hashed_uniform((seed + 1) % 2**63, step, rows)
-    shift = 1 + (draws * (classes - 1)).long().clamp(max=max(classes - 2, 0))
-    other = (predicted + shift) % classes
+    other = (predicted + 1 + (rows + step) % max(classes - 1, 1)) % classes
     return -log_p.gather(1, other[:, None])[:, 0]
 
 

@@ -51,7 +51,7 @@ def observe(
         label = torch.zeros_like(predicted)
         return Evidence(losses, label, predicted, index, unlabelled=unlabelled), log_p
     likely, first = known.argmax(1), processes_here().place(len(labels))[0].start
-    wrong = loss_on_another_class(known, likely, seed=engine.seed, step=engine.step, first=first)
+    wrong = loss_on_another_class(known, likely, step=engine.step, first=first)
     if bad is not None:
         losses, wrong = losses.masked_fill(bad, torch.nan), wrong.masked_fill(bad, torch.nan)
         likely = likely.masked_fill(bad, -1)

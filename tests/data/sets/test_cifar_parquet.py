@@ -150,3 +150,15 @@ def test_a_file_that_is_cut_short(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(MentorNetError, match=r"train-0.parquet cannot be read as a parquet file"):
         load_cifar10(tmp_path)
+
+
+@pytest.mark.parametrize("column", ["img", "label"])
+def test_a_column_that_only_some_files_have(column: str, tmp_path: Path) -> None:
+    write_cifar10(tmp_path / "python")
+    write_as_the_hub(tmp_path / "hub", load_cifar10(tmp_path / "python"), None)
+    path = tmp_path / "hub" / "test-00000-of-00001.parquet"
+    columns: dict[str, list[Any]] = {"img": [b""], "label": [0], "other": [0]}
+    del columns[column]
+    write_parquet(path, columns)
+    with pytest.raises(MentorNetError, match=f"{path.name} has no column {column}"):
+        load_cifar10(tmp_path / "hub")

@@ -102,6 +102,9 @@ def _read(
     for path in paths:
         wanted = (image, *labels)
         columns = read_parquet(path, [name for name in column_names(path) if name in wanted])
+        for column in (image, LABEL[name]):
+            if column not in columns:
+                raise MentorNetError(f"{path} has no column {column}, but other files beside it do")
         packed += [
             Packed(f"{path}, row {row}", _content(cell))
             for row, cell in enumerate(columns[image], start=1)

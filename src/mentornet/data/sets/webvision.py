@@ -10,6 +10,7 @@ google/, flickr/, val_images_256/
 
 from __future__ import annotations
 
+import os
 import re
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from mentornet.data.sets.dataset import Dataset
 from mentornet.data.sets.imagenet import imagenet_validation
 from mentornet.data.sets.places import folder_of
 from mentornet.data.stream.streamed import SIDE, LooseFiles
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.files import read_lines
 from mentornet.names import is_count
 
@@ -156,15 +157,19 @@ def _home(folder: Path, places: list[str], path: Path, lines: list[_Line]) -> st
     prefixes = [f"{place}/" if place else "" for place in places]
     tried = lines[:: max(1, len(lines) // _TRIED)]
     for prefix in prefixes:
-        if (folder / f"{prefix}{tried[0].name}").is_file():
+        if _is_file(folder, prefix, tried[0]):
             break
     for line in tried:
-        if not (folder / f"{prefix}{line.name}").is_file():
+        if not _is_file(folder, prefix, line):
             raise MentorNetError(
-                f"{path}:{line.number} names {line.name}, but there is no such file in "
+                f"{path}:{line.number} names {cut(line.name)}, but there is no such file in "
                 f"{' or '.join(str(folder / place) for place in places)}"
             )
     return prefix
+
+
+def _is_file(folder: Path, prefix: str, line: _Line) -> bool:
+    return os.path.isfile(folder / f"{prefix}{line.name}")  # noqa: PTH113 - false for any odd name
 
 
 def _check_query(path: Path, line: _Line, query_class: dict[int, int]) -> None:
