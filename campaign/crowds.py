@@ -9,8 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from campaign.ledger import Ledger
-from campaign.runs import RunCase, compare, draw_run, ended, go_on, start
+from campaign.runs import RunCase, compare, draw_run, ended, go_on, server, start
+from mentornet.experiments.results import Results
+from mentornet.experiments.work import make_job
+from tests.experiments.tables import tiny
 
 __all__ = ["replay_crowd", "try_crowds"]
 
@@ -24,10 +29,40 @@ def try_crowds(ledger: Ledger, folder: Path, seconds: float, most: int = 10**9) 
         about = {"run": asdict(draw_run(rng, processes=1)), "pauses": pauses}
         ledger.add("crowds: train", replay_crowd(about, folder), about)
         number += 1
+        if number % 5 == 1:
+            both: dict[str, Any] = {"experiment": rng.choice((2, 3))}
+            ledger.add("crowds: reproduce", replay_crowd(both, folder), both)
     ledger.save()
 
 
 def replay_crowd(case: dict[str, Any], folder: Path) -> str:
+    """Start several commands on one folder once more."""
+    return _experiment(case, folder) if "experiment" in case else _training(case, folder)
+
+
+def _experiment(case: dict[str, Any], folder: Path) -> str:
+    """Make the same job of an experiment several times at once; there is one result."""
+    out, alone = folder / "crowds" / "shared", folder / "crowds" / "alone"
+    shutil.rmtree(out, ignore_errors=True)
+    ended([server().Process(target=make_tiny, args=(f"{alone}",))], start=True)
+    shared = [
+        server().Process(target=make_tiny, args=(f"{out}",)) for _ in range(case["experiment"])
+    ]
+    codes = ended(shared, start=True)
+    if set(codes) != {0}:
+        return f"ended with {codes}"
+    Results(out).check()
+    (one,), (other,) = (list(Results(place).every()) for place in (alone, out))
+    return "" if one["curve"] == other["curve"] else "the results differ"
+
+
+def make_tiny(folder: str) -> None:
+    """Make the first job of a tiny table."""
+    torch.set_num_threads(1)
+    make_job(tiny().cells[0].run, folder)
+
+
+def _training(case: dict[str, Any], folder: Path) -> str:
     """Start the run several times; one of them trains, and its end is the right one."""
     run, home = RunCase(**case["run"]), folder / "crowds"
     out = home / f"crowd-{run.name}"

@@ -8,17 +8,17 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from campaign.ledger import Ledger
-from campaign.runs import ERRORS, RunCase, compare, draw_run, ended, go_on, start, whole
+from campaign.runs import RunCase, compare, draw_run, ended, go_on, start, whole
 
 __all__ = ["replay_disk", "try_disks"]
 
-_KINDS = ("full", "limit", "refuse", "refuse")
+_KINDS = ("full", "limit", "read-only", "vanished")
 
 
 def try_disks(ledger: Ledger, folder: Path, seconds: float, most: int = 10**9) -> None:
@@ -28,12 +28,11 @@ def try_disks(ledger: Ledger, folder: Path, seconds: float, most: int = 10**9) -
     while time.monotonic() < end and number < most:
         rng = random.Random(f"{ledger.seed} disks {number}")
         kind, case = rng.choice(_KINDS), draw_run(rng, processes=1)
-        kind = "limit" if kind == "full" and not _may_mount() else kind
+        kind = "limit" if kind in ("full", "read-only") and not _may_mount() else kind
         about = {
             "run": asdict(case),
             "kind": kind,
             "draw": rng.random(),
-            "error": rng.choice(ERRORS),
         }
         ledger.add(f"disk: {kind}", _try(about, home), about)
         number += 1
@@ -57,35 +56,57 @@ def _small_disk(place: Path, size: int) -> Iterator[None]:
 
 def _try(about: dict[str, Any], home: Path) -> str:
     case, kind = RunCase(**about["run"]), about["kind"]
-    size = sum(path.stat().st_size for path in whole(case, home).rglob("*") if path.is_file())
+    files = [path.stat().st_size for path in whole(case, home).rglob("*") if path.is_file()]
     folder = home / "disk" / case.name
     shutil.rmtree(folder, ignore_errors=True)
-    if kind == "full":
-        with _small_disk(home / "disk", 4096 * max(4, int(about["draw"] * size / 4096))):
-            fault = _faulty(case, home, folder, {})
-            if fault:
-                return fault
+    if kind == "limit":
+        harm = {"limit": max(200, int(about["draw"] * max(files)))}
+        fault = _faulty(case, home, folder, harm)
+        return fault or go_on(case, home, folder) or compare(case, home, folder)
+    size = max(4, int(about["draw"] * sum(files) / 4096)) if kind == "full" else 16_384
+    with _small_disk(home / "disk", 4096 * size) if _may_mount() else nullcontext():
+        fault = _faulty(case, home, folder, {}, about)
+        if kind == "full":
             subprocess.run(["mount", "-o", "remount,size=64m", home / "disk"], check=True)
-            return go_on(case, home, folder) or compare(case, home, folder)
-    largest = max(path.stat().st_size for path in whole(case, home).rglob("*") if path.is_file())
-    after = int(about["draw"] * 40)
-    harm: dict[str, Any] = {
-        "limit": {"limit": max(200, int(about["draw"] * largest))},
-        "refuse": {"refuse": {"place": f"{folder}", "after": after, "number": about["error"]}},
-    }[kind]
-    return (
-        _faulty(case, home, folder, harm)
-        or go_on(case, home, folder)
-        or compare(case, home, folder)
-    )
+        return fault or go_on(case, home, folder) or compare(case, home, folder)
 
 
-def _faulty(case: RunCase, home: Path, folder: Path, fault: dict[str, Any]) -> str:
+@contextmanager
+def _disturbed(about: dict[str, Any], folder: Path) -> Iterator[None]:
+    """After a moment the disk becomes read-only, or the folder is gone; later all is as before."""
+    time.sleep(3 * about["draw"])
+    home, away = folder.parent, folder.with_name(f"{folder.name}-away")
+    if about["kind"] == "vanished" and folder.exists():
+        folder.rename(away)
+    if about["kind"] == "read-only":
+        for _ in range(100):  # as long as a file is open for writing, it is refused
+            done = subprocess.run(
+                ["mount", "-o", "remount,ro", home], capture_output=True, check=False
+            )
+            if done.returncode == 0:
+                break
+    yield
+    if about["kind"] == "read-only":
+        subprocess.run(["mount", "-o", "remount,rw", home], check=True)
+    if away.exists():
+        shutil.rmtree(folder, ignore_errors=True)  # which the run may have made again
+        away.rename(folder)
+
+
+def _faulty(
+    case: RunCase,
+    home: Path,
+    folder: Path,
+    harm: dict[str, Any],
+    about: dict[str, Any] | None = None,
+) -> str:
     """Run on the faulty disk: it must end with one line, or well."""
     log = home / "faulty.log"
     log.unlink(missing_ok=True)
-    (code,) = ended(start(case.words(home, folder), log, fault=fault))
-    said = log.read_text().strip()
+    started = start(case.words(home, folder), log, fault=harm)
+    with _disturbed(about, folder) if about is not None else nullcontext():
+        (code,) = ended(started)
+    said = log.read_text().strip() if log.exists() else ""
     if code is None:
         return "it hangs"
     if code < 0 or "Traceback" in said:

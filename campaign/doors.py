@@ -151,7 +151,7 @@ DOORS: dict[str, Door] = {
     ),
     "mentor": Door(made.mentor, _mentor),
     "series of mentors": Door(made.series, _mentor),
-    "results": Door(made.results, _stored, ("results/focal*.json",)),
+    "results": Door(made.results, _stored, cost=8),
     "records and losses": Door(made.run_files, _run_files, ("run/records.parquet", "losses/*")),
     "audit of a run": Door(
         made.run, lambda folder: command("audit", folder / "run"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import multiprocessing
 import os
 import random
@@ -11,7 +10,6 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing.process import BaseProcess
@@ -25,7 +23,7 @@ from mentornet.config import TrainConfig, write_config
 from mentornet.methods import METHODS, make_method
 from tests.training.runs import assert_same_outcome, small
 
-__all__ = ["RunCase", "compare", "draw_run", "go_on", "leftovers", "start", "whole"]
+__all__ = ["RunCase", "compare", "draw_run", "go_on", "leftovers", "server", "start", "whole"]
 
 PATIENCE = 120.0
 """Seconds after which a run counts as hanging."""
@@ -82,7 +80,8 @@ def draw_run(rng: random.Random, processes: int | None = None) -> RunCase:
 
 
 @cache
-def _server() -> Any:
+def server() -> Any:
+    """The server that forks processes which have imported everything."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
         ["campaign.runs", "mentornet.training", "mentornet.cli.commands"]
@@ -105,7 +104,7 @@ def start(
             "LOCAL_WORLD_SIZE": processes, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port,
         }  # fmt: skip
         env = {name: f"{value}" for name, value in ranks.items()} if processes > 1 else {}
-        process = _server().Process(target=_run, args=(words, f"{log}", env, fault or {}))
+        process = server().Process(target=_run, args=(words, f"{log}", env, fault or {}))
         process.start()
         started.append(process)
     return started
@@ -122,8 +121,6 @@ def _run(words: list[str], log: str, env: dict[str, str], fault: dict[str, Any])
     if "limit" in fault:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (fault["limit"], fault["limit"]))
-    if "refuse" in fault:
-        sys.addaudithook(_refusing(**fault["refuse"]))
     code = 1
     try:
         code = main(words)
@@ -136,30 +133,12 @@ def _run(words: list[str], log: str, env: dict[str, str], fault: dict[str, Any])
     sys.exit(code)
 
 
-def _refusing(place: str, after: int, number: int) -> Callable[[str, tuple[Any, ...]], None]:
-    """A hook that lets the disk refuse everything in a folder from some operation on."""
-    left, writing = [after], os.O_WRONLY | os.O_RDWR | os.O_CREAT
-
-    def hear(event: str, details: tuple[Any, ...]) -> None:
-        if event == "open":
-            if not isinstance(details[2], int) or not details[2] & writing:
-                return
-        elif event not in ("os.rename", "os.mkdir"):
-            return
-        if f"{details[0]}".startswith(place):
-            left[0] -= 1
-            if left[0] < 0:
-                raise OSError(number, os.strerror(number), f"{details[0]}")
-
-    return hear
-
-
-ERRORS = (errno.ENOSPC, errno.EIO, errno.EROFS, errno.EACCES, errno.EDQUOT)
-"""What a disk may answer."""
-
-
-def ended(processes: list[BaseProcess], seconds: float = PATIENCE) -> list[int | None]:
-    """Wait for processes; None for one that hangs, which is killed."""
+def ended(
+    processes: list[BaseProcess], seconds: float = PATIENCE, *, start: bool = False
+) -> list[int | None]:
+    """Wait for processes, after they are started; None for one that hangs, which is killed."""
+    for process in processes if start else ():
+        process.start()
     codes: list[int | None] = []
     for process in processes:
         process.join(seconds)

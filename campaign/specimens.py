@@ -21,6 +21,8 @@ from torch import Tensor
 from mentornet.config import write_config
 from mentornet.data import LoadOptions, load_cifar10, load_data
 from mentornet.data.stream.packing import pack
+from mentornet.experiments.catalogue import TABLES
+from mentornet.experiments.results import Results
 from mentornet.mentors.series import MentorSeries
 from mentornet.mentors.store import PRETRAINED, load_mentor
 from mentornet.training import train
@@ -218,8 +220,9 @@ def series(folder: Path) -> None:
 
 
 def results(folder: Path) -> None:
-    stored = sorted((Path(__file__).parents[1] / "results" / "table6").glob("*.json"))
-    for path in stored:
+    stored = Results(Path(__file__).parents[1] / "results" / "table6")
+    for cell in TABLES["table6"]("paper").cells[:2]:
+        path = stored.path(cell.run)
         put(folder / "results" / path.name, path.read_bytes())
 
 

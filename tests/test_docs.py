@@ -128,3 +128,16 @@ def test_nothing_names_a_machine() -> None:
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in {".py", ".md", ".json", ".toml", ".svg"}:
                 assert not re.search(r"(^|[\s\"'(=])/(work|root|home)/", path.read_text()), path
+
+
+PROMISES = (ROOT / "docs" / "your_files.md").read_text()
+
+
+def test_every_promise_names_tests_that_exist() -> None:
+    rows = re.findall(r"^\| ([A-Z].*?) \| (.*) \|$", PROMISES, flags=re.MULTILINE)
+    assert len(rows) >= 10
+    for promise, tests in rows:
+        places = re.findall(r"`([\w/]+\.py)::(\w+)`", tests)
+        assert places, promise
+        for file, name in places:
+            assert f"\ndef {name}(" in (ROOT / file).read_text(), f"{promise} {file}::{name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
@@ -98,3 +99,10 @@ def test_losses_of_an_epoch_that_is_missing(tmp_path: Path) -> None:
             tmp_path / "records.parquet", records, trajectories=tmp_path, epochs=EPOCHS,
             given_label=given, true_label=None, sample_paths=None,
         )  # fmt: skip
+
+
+def test_a_column_that_is_there_twice(tmp_path: Path) -> None:
+    path, column = tmp_path / "records.parquet", pa.array([0, 1])
+    pq.write_table(pa.Table.from_arrays([column, column], ["index", "index"]), path)
+    with pytest.raises(MentorNetError, match=r"records\.parquet has the columns index, index, one"):
+        read_records(path)

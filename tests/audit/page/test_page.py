@@ -364,6 +364,49 @@ def test_hostile_text_is_only_text(visit: Start, tmp_path: Path, texts: bool) ->
     assert page.title().startswith("<script>document.title")
 
 
+_FORBIDDEN = {
+    "a script": """
+        const made = document.createElement("script");
+        made.text = "window.ran = 1";
+        document.body.append(made);""",
+    "a handler": """
+        document.body.insertAdjacentHTML("beforeend", "<b onclick='window.ran = 1'>b</b>");
+        document.body.lastElementChild.click();""",
+    "a frame": """
+        const made = document.createElement("iframe");
+        made.srcdoc = "<script>parent.ran = 1</script>";
+        document.body.append(made);""",
+    "a picture": """
+        const made = new Image();
+        made.src = "https://example.org/x.png";
+        document.body.append(made);""",
+    "a request": """fetch("https://example.org/").catch(() => 0);""",
+    "a form": """
+        const made = document.createElement("form");
+        made.action = "https://example.org/";
+        document.body.append(made);
+        made.submit();""",
+}
+"""What a page must not do, even if a stranger's text became a part of it."""
+
+
+def test_the_policy_of_the_page(visit: Start, report: Path) -> None:
+    one = visit()
+    failed: list[str | None] = []
+    one.page.on("requestfailed", lambda request: failed.append(request.failure))
+    page = one.open(report)
+    to_gallery(page)
+    for name, harm in _FORBIDDEN.items():
+        one.trouble.clear()
+        page.evaluate(f"() => {{ {harm} }}")
+        page.wait_for_timeout(100)
+        assert any("Content Security Policy" in text for text in one.trouble), name
+    assert set(failed) <= {"csp"}  # refused by the policy, and not because there is no network
+    assert page.evaluate("window.ran === undefined")
+    assert page.url == report.as_uri()
+    one.trouble.clear()
+
+
 def test_rows_in_place_of_pictures(visit: Start, tmp_path: Path) -> None:
     texts = [f"a row of sample {n}, colour red" for n in range(60)]
     texts[7] = "the blue one"

@@ -89,6 +89,7 @@ def _append(name: str, line: str) -> Callable[[Path], object]:
 
 BAD_WEBVISION: list[tuple[Callable[[Path], object], str]] = [
     (_append("train_filelist_google.txt", "google/q0001/gone.jpg 0"), "google.txt:25 names google/q0001/gone.jpg"),
+    (_append("train_filelist_google.txt", f"{'x' * 5000}.jpg 0"), "google.txt:25 names xxx"),
     (_append("train_filelist_google.txt", "google/q0001/a.jpg"), "google.txt:25 must be a file and a class number"),
     (_append("train_filelist_google.txt", "google/q0001/a.jpg 3"), "google.txt:25: classes are 0–2, got 3"),
     (_append("train_filelist_flickr.txt", "../../etc/passwd 0"), "flickr.txt:25 leads out of the folder"),
