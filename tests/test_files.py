@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
 
-from mentornet.files import write_bytes, write_json
+from mentornet.files import sweep, write_bytes, write_json, write_text
 
 
 def test_the_old_file_survives_a_failed_write(
@@ -37,3 +39,19 @@ def test_json_never_holds_nan(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="JSON"):
         write_json(tmp_path / "x.json", {"a": float("nan")})
     assert not list(tmp_path.iterdir())
+
+
+def test_unfinished_files_of_a_killed_process_are_removed(tmp_path: Path) -> None:
+    token, long_ago = "0123456789abcdef", time.time() - 60
+    names = [f".a.txt.{token}", f".b.txt.{token}", f".c.txt.{token}", f"a.txt.{token}", ".a.txt.0"]
+    for name in names:
+        (tmp_path / name).write_text("half")
+        os.utime(tmp_path / name, (long_ago, long_ago))
+    (tmp_path / f".d.txt.{token}").symlink_to(tmp_path / names[3])
+    write_text(tmp_path / "a.txt", "whole")
+    assert {path.name for path in tmp_path.iterdir()} == {*names[1:], "a.txt", f".d.txt.{token}"}
+    with (tmp_path / names[2]).open("rb") as writes:
+        fcntl.flock(writes, fcntl.LOCK_EX)
+        sweep(tmp_path)
+    left = {*names[2:], "a.txt", f".d.txt.{token}"}
+    assert {path.name for path in tmp_path.iterdir()} == left

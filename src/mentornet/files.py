@@ -10,10 +10,12 @@ import errno
 import io
 import json
 import os
+import re
 import secrets
 import stat
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +30,24 @@ __all__ = [
     "read_json",
     "read_lines",
     "reading",
+    "sweep",
     "write_bytes",
     "write_json",
     "write_text",
 ]
 
+_TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]{16}")
 _JSON = 1 << 25  # bytes of the largest JSON file; its objects take up to 20 times as many
 
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write `content` to `path` atomically: a reader finds the old file or the new one, whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    sweep(path.parent, path.name)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with temporary.open("xb") as file:
+            _lock(file.fileno())
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -52,6 +58,47 @@ def write_bytes(path: Path, content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def sweep(folder: Path, name: str | None = None, *, age: float = 1.0) -> None:
+    """Remove unfinished files that `write_bytes` left when its process was killed.
+
+    A process that still writes holds a lock on its file, which therefore stays.
+
+    Args:
+        folder: where to look; folders below it are left alone.
+        name: the name of the file that was to be written; by default that of any file.
+        age: seconds since the last change, before which a process may be about to lock its file.
+    """
+    with suppress(OSError):  # the folder cannot be listed
+        for entry in os.scandir(folder):
+            found = _TEMPORARY.fullmatch(entry.name)
+            if found and name in (None, found[1]) and entry.is_file(follow_symlinks=False):
+                _remove_left(Path(entry.path), age)
+
+
+def _remove_left(path: Path, age: float) -> None:
+    """Remove this file if nobody writes to it any more."""
+    with suppress(OSError):  # it is gone, or belongs to somebody else
+        if time.time() - path.stat().st_mtime >= age:
+            with open_file(path) as file:
+                if _lock(file.fileno()):
+                    path.unlink()
+
+
+def _lock(number: int) -> bool:
+    """Lock an open file until it is closed; return whether nobody else has."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # Windows, which does not delete what is open
+        return True
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # the file system has no locks
+        return True
+    return True
 
 
 def write_text(path: Path, content: str) -> None:

@@ -125,7 +125,7 @@ BAD_VERIFIED = [
     (torch.zeros(10, dtype=torch.bool), 0.2, "all wrong"),
     (torch.ones(9, dtype=torch.bool), 0.2, r"shape (10,)"),
     (torch.ones(10), 0.2, "must be boolean"),
-    (torch.arange(10) < 5, 0.0, "held_out must leave samples on both sides"),
+    (torch.arange(10) < 5, -0.1, "held_out must leave samples on both sides"),
     (torch.arange(10) < 5, 1.0, "held_out must leave samples on both sides"),
 ]
 

@@ -126,7 +126,14 @@ def test_predict_sees_views_too(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(arguments("imagenet", tmp_path / "run", "--folder", f"{folder}")) == 0
     put(folder / "val/n01440764/bad.JPEG", b"x")
     out = tmp_path / "said.csv"
-    words = ["predict", f"{tmp_path / 'run'}", f"{folder / 'val'}", "--out", f"{out}"]
+    words = [
+        "predict",
+        "--trust-code",
+        f"{tmp_path / 'run'}",
+        f"{folder / 'val'}",
+        "--out",
+        f"{out}",
+    ]
     assert main(words) == 2
     assert main([*words, "--skip-bad"]) == 0
     said = out.read_text().splitlines()[1:]
@@ -165,6 +172,6 @@ def test_resumed_in_the_middle_it_ends_the_same(tmp_path: Path) -> None:
     killed = start(dies_in_the_last_epoch, *arguments("imagenet", stopped, *words),
                    log=tmp_path / "log")  # fmt: skip
     assert killed.end()[0] == 9
-    assert main(["train", "--resume", "--out", f"{stopped}"]) == 0
+    assert main(["train", "--resume", "--trust-code", "--out", f"{stopped}"]) == 0
     last = "checkpoints/last.safetensors"
     assert (tmp_path / "whole" / last).read_bytes() == (stopped / last).read_bytes()

@@ -20,7 +20,7 @@ from mentornet.cli.shards import Shards
 from mentornet.cli.train import Train, one_spelling
 from mentornet.version import __version__
 
-__all__ = ["COMMANDS", "command_named", "parse"]
+__all__ = ["COMMANDS", "Command", "command_named", "parse"]
 
 
 class Command(Protocol):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import glob
+import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,6 +30,7 @@ def check_out(out: Path, *, overwrite: bool) -> None:
     for above in (out, *out.parents):
         if above.exists() and not above.is_dir():
             raise MentorNetError(f"--out must be a folder, but {above} is a file")
+    _recover(out)
     _try_writing(next(above for above in (out, *out.parents) if above.exists()))
     if not out.is_dir():
         return
@@ -67,6 +71,21 @@ def write_folder(
             if before.exists():
                 before.rename(out)
             raise
+
+
+def _recover(out: Path) -> None:
+    """Undo what a process that was killed in `write_folder` has left beside `out`.
+
+    That process writes for a moment only, so folders that are a second old are not in use.
+    """
+    for left in out.parent.glob(f".{glob.escape(out.name)}.*") if out.parent.is_dir() else ():
+        before = left / "before"
+        ours = left.is_dir() and {path.name for path in left.iterdir()} <= {"mentor", "before"}
+        if left.is_symlink() or not ours or time.time() - left.stat().st_mtime < 1:
+            continue
+        if before.exists() and not out.exists():
+            before.rename(out)
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _try_writing(folder: Path) -> None:

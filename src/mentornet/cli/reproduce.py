@@ -77,7 +77,7 @@ class Reproduce:
                 raise MentorNetError(f"{name} must be ≥ 1, got {value}")
         if self.address is not None and self.engine != "ray":
             raise MentorNetError("--address is for --engine ray")
-        out = self.out or Path("runs") / f"{self.what}-{self.scale}"
+        out = self.folder()
         pick({**TABLES, **FIGURES}, self.what, "table or figure")
         engine = Engine(self.engine, self.jobs, self.address)
         table = self._table()
@@ -92,6 +92,10 @@ class Reproduce:
             console.print()
             for path in written:
                 console.print(f"wrote {path}")
+
+    def folder(self) -> Path:
+        """The folder for results and runs."""
+        return self.out or Path("runs") / f"{self.what}-{self.scale}"
 
     def _table(self) -> Table | None:
         """The cells to make; None for a figure that is drawn from formulas."""

@@ -26,6 +26,7 @@ from mentornet.files import (
     read_bytes,
     read_json,
     read_lines,
+    sweep,
     write_bytes,
     write_json,
     write_text,
@@ -88,11 +89,18 @@ class RunFolder:
 
     def sweep(self) -> None:
         """Remove the unfinished files of a process that was killed."""
-        for folder in (self.path, self.best.parent, self.trajectories):
+        below = [path for path in self.mentors.glob("*") if path.is_dir()]
+        for folder in (self.path, self.best.parent, self.trajectories, self.mentors, *below):
             if folder.is_dir():
-                for file in folder.iterdir():
-                    if _TEMPORARY.fullmatch(file.name):
-                        file.unlink(missing_ok=True)
+                sweep(folder, age=0)  # nobody else trains here
+
+    def check_there(self) -> None:
+        """Raise if the folder has vanished since the run began."""
+        if not self.config.exists():
+            raise MentorNetError(
+                f"{self.path} has vanished while the run was going on: {self.config.name} is gone, "
+                "so nothing more is saved there; was it moved or deleted?"
+            )
 
     def start(
         self, config: TrainConfig, images: Samples, digest: str, samples: Tensor | None = None

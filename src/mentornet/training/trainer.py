@@ -233,6 +233,7 @@ class Trainer:
         else:
             self._check_student()
         if self.run is not None:
+            self.run.check_there()
             self.records.save_losses(self.run.trajectories, self.epochs_done - 1)
             self.run.write_mentors(self.supervision.learned())
         for text in (*self.supervision.notes(), *self._unreadable()):
