@@ -233,6 +233,7 @@ SAID = {
     "docs/training.md": {
         "1.0", "40 %", "0.1", "0.2", "0.05", "20 %", "0.5", "20 minutes", "5 %", "21 %", "75 %",
     },
+    "docs/your_files.md": {"1 GB", "20 seconds"},
 }  # fmt: skip
 """Numbers that may be typed by hand: settings, versions, sections and numbers of the paper, and
 what tests above look up."""

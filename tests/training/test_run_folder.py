@@ -118,6 +118,7 @@ def test_no_number_stops_the_run_and_poisons_nothing(tmp_path: Path) -> None:
 
 def test_a_student_spoilt_by_the_last_step_of_an_epoch_is_not_saved(tmp_path: Path) -> None:
     """Not even where nobody judges it then."""
+    (tmp_path / "config.toml").touch()  # marks a run
     trainer = Trainer(prepared("mentornet-pd", evaluate_every=6), RunFolder(tmp_path))
     step = trainer.step
 
@@ -133,6 +134,7 @@ def test_a_student_spoilt_by_the_last_step_of_an_epoch_is_not_saved(tmp_path: Pa
 
 def test_no_number_names_the_last_good_checkpoint(tmp_path: Path) -> None:
     """The third epoch brings an image that is no number; two checkpoints are there by then."""
+    (tmp_path / "config.toml").touch()  # marks a run
     trainer = Trainer(prepared("mentornet-pd"), RunFolder(tmp_path))
     step = trainer.step
 
