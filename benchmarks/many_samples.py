@@ -95,6 +95,8 @@ def main() -> int:
     rounds = given.rounds or ROUNDS
     with tempfile.TemporaryDirectory() as folder:
         run = RunFolder(Path(folder) / "run")
+        run.path.mkdir()
+        run.config.touch()  # it marks the folder of a run
         started = time.perf_counter()
         many = trainer(MANY, run)
         source = batches_of(many)
