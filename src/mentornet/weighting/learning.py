@@ -112,7 +112,7 @@ class Learning(nn.Module):
             "use_label": self.config.reads_label,
         }
         self.fresh_mentor()  # raises at once if it cannot be made
-        self.lessons = Lessons(verdicts, count, history=self.config.history, seed=seed)
+        self.lessons = Lessons(verdicts, history=self.config.history, seed=seed)
         self.due = [math.ceil(share * total_steps) for share in self.config.updates]
         self.steps = begun
         self.done = max(0, sum(begun > due for due in self.due) - 1)  # the last is still due

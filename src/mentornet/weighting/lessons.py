@@ -34,17 +34,15 @@ class Lessons:
 
     Args:
         verdicts: the M verdicts on labels.
-        count: N, the number of training samples.
         history: T, how many losses of a sample the mentor reads.
         seed: seed of the random draws.
     """
 
-    def __init__(self, verdicts: Verdicts, count: int, *, history: int = 1, seed: int = 0) -> None:
+    def __init__(self, verdicts: Verdicts, *, history: int = 1, seed: int = 0) -> None:
         self.verdicts, self.seed = verdicts, seed
         self.simulates_wrong = history == 1 and bool(verdicts.is_correct.all())
         size, device = len(verdicts.index), verdicts.index.device
-        self._slot = torch.full((count,), size, dtype=torch.int32, device=device)
-        self._slot[verdicts.index] = torch.arange(size, dtype=torch.int32, device=device)
+        self._index, self._row = verdicts.index.sort()  # so that other samples take no memory
         # The last row is a dummy: samples without a verdict are written there.
         self._loss = torch.full((size + 1, history), torch.nan, device=device)
         self._difference = torch.zeros((size + 1, history), device=device)
@@ -60,7 +58,8 @@ class Lessons:
             index: the numbers of the samples, `(B,)`.
             wrong: their losses on a class that is not the predicted one, `(B,)`.
         """
-        slot = self._slot[index].long()
+        place = torch.searchsorted(self._index, index).clamp(max=len(self._index) - 1)
+        slot = torch.where(self._index[place] == index, self._row[place], len(self._row))
         self._loss[slot] = features.loss.float()
         self._difference[slot] = features.difference.float()
         self._label[slot] = features.label
@@ -141,5 +140,5 @@ class Lessons:
     def to(self, device: torch.device | str) -> None:
         """Move all tensors to that device."""
         self.verdicts = self.verdicts.to(device)
-        for name in ("slot", *_COLUMNS):
+        for name in ("index", "row", *_COLUMNS):
             setattr(self, f"_{name}", getattr(self, f"_{name}").to(device))
