@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -214,9 +215,6 @@ def try_files(
             ledger.took(f"files: {turn[0]}", float(answer.get("seconds", HANGS)))
         hand.close()
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(work, range(workers)))  # an error of the campaign itself ends it
     ledger.save()
