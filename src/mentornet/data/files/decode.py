@@ -129,6 +129,7 @@ def opened(source: Path | Packed) -> Iterator[Image]:
     """Open the image and read its header. Any error inside becomes an `UnreadableImage`."""
     from PIL import Image
 
+    Image.init()  # Pillow loads a format by itself only if it may look for any of them
     formats = [name for name in FORMATS if name in Image.OPEN]
     try:
         with open_file(source) if isinstance(source, Path) else io.BytesIO(source.content) as file:
