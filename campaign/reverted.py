@@ -14,14 +14,14 @@ import os
 import pickle
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from campaign.readers import Hand, make_specimens
 
-__all__ = ["FIXES", "revert"]
+__all__ = ["FIXES", "notice", "revert"]
 
 _MOST = 1_500  # cases that are tried
 
@@ -99,10 +99,8 @@ def revert(name: str) -> None:
     FIXES[name][1]()
 
 
-def main() -> int:
-    """Take back each fix in turn; return 1 if the campaign does not notice one of them."""
-    missed = 0
-    print("| fix that is taken back | door | cases | fault |\n|---|---|---|---|")
+def notice() -> Iterator[dict[str, Any]]:
+    """Take back each fix in turn, and try cases until the campaign notices it."""
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home)
         make_specimens(folder / "specimens", [door for door, _ in FIXES.values()])
@@ -114,8 +112,18 @@ def main() -> int:
                 fault = str(hand.try_case({"door": door, "number": number, "seed": 0})["fault"])
                 number += 1
             hand.close()
-            missed += not fault
-            print(f"| {name} | {door} | {number} | {fault[:80] or 'NOT FOUND'} |", flush=True)
+            kind = fault.partition(":")[0]
+            yield {"fix": name, "door": door, "cases": number, "kind": kind, "fault": fault[:80]}
+
+
+def main() -> int:
+    """Print what is noticed; return 1 if the campaign does not notice one of them."""
+    missed = 0
+    print("| fix that is taken back | door | cases | fault |\n|---|---|---|---|")
+    for row in notice():
+        missed += not row["fault"]
+        fault = row["fault"] or "NOT FOUND"
+        print(f"| {row['fix']} | {row['door']} | {row['cases']} | {fault} |", flush=True)
     return int(missed > 0)
 
 
