@@ -213,4 +213,4 @@ def _numbers(column: NDArray[Any], message: str, hint: str = "") -> Floats:
         return column.astype(np.float64)
     except (ValueError, TypeError):
         odd = next(value for value in column.tolist() if not isinstance(value, int | float))
-        raise MentorNetError(f"{message}, got {odd!r}{hint}") from None
+        raise MentorNetError(f"{message}, got {cut(repr(odd))}{hint}") from None
