@@ -25,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--replay", type=Path, help="a file of a failure, to be tried again")
     options = parser.parse_args(arguments)
+    options.out = options.out.resolve()  # the workers have folders of their own
     if options.replay is not None:
         fault = replay(json.loads(options.replay.read_text()), options.out)
         print(fault or "held")

@@ -15,6 +15,7 @@ from typing import Any
 from campaign.byte_changes import EXTREMES, change_bytes
 from campaign.field_changes import change_json, odd_value
 from campaign.pickle_programs import change_pickle
+from tests.hostile_parquet import BOMBS
 
 __all__ = [
     "change_checkpoint", "change_gzip", "change_npy", "change_parquet", "change_safetensors",
@@ -127,11 +128,14 @@ def change_tar(rng: Random, content: bytes) -> bytes:
 
 
 def change_parquet(rng: Random, content: bytes) -> bytes:
-    """Change the type, the name or the values of a column, or the number of columns."""
+    """Change the type, the name or the values of a column, or their number; or make a bomb."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = pq.read_table(io.BytesIO(content))
+    if rng.random() < 0.15:
+        names = rng.sample(table.column_names, len(table.column_names))
+        return rng.choice(list(BOMBS.values()))(*names)
     names, columns = list(table.column_names), [table[name] for name in table.column_names]
     for _ in range(rng.choice((1, 1, 2))):
         place, draw = rng.randrange(len(columns) or 1), rng.random()

@@ -10,7 +10,10 @@ from typing import Any
 
 from mentornet.files import read_json, write_json
 
-__all__ = ["Ledger"]
+__all__ = ["HANGS", "Ledger"]
+
+HANGS = 30.0
+"""Seconds after which a worker that does nothing hangs."""
 
 
 class Ledger:
@@ -65,12 +68,14 @@ class Ledger:
             if fault or not part.startswith("files") or count["tries"] % 20 < tries:
                 write_json(self.path, self.counts)
 
-    def took(self, part: str, seconds: float) -> None:
-        """Remember the CPU time of the slowest case of a part."""
+    def took(self, part: str, answer: dict[str, Any]) -> None:
+        """Remember the CPU time of the slowest case of a part, and the memory of the largest."""
+        seconds, memory = answer.get("seconds", HANGS), answer.get("memory", 0)
         with self._lock:
             count = self.counts[part]
             count["seconds"] = round(count.get("seconds", 0.0) + seconds, 2)
             count["slowest"] = max(count.get("slowest", 0.0), seconds)
+            count["largest"] = max(count.get("largest", 0), memory)
 
     def save(self) -> None:
         """Write the counts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ class Part:
 
 
 def _files(ledger: Ledger, folder: Path, seconds: float) -> None:
-    try_files(ledger, folder, seconds=seconds)
+    try_files(ledger, folder, seconds=seconds, workers=min(2, len(os.sched_getaffinity(0))))
 
 
 def _again(case: dict[str, Any], folder: Path) -> str:

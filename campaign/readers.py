@@ -11,16 +11,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from campaign.ledger import Ledger
+from campaign.ledger import HANGS, Ledger
 
-__all__ = ["HANGS", "Hand", "make_specimens", "try_files", "turns"]
-
-HANGS = 30.0
-"""Seconds after which a worker that does nothing hangs."""
+__all__ = ["Hand", "make_specimens", "try_files", "turns"]
 
 _CASES = 500  # after which a process is replaced by a new one
 _STARTS, _MOST_CPU = 120.0, 100.0  # seconds of doing nothing at the start, and of CPU time
@@ -211,12 +209,9 @@ def try_files(
                 ledger.pass_over(f"files: {turn[0]}")
                 continue
             ledger.add(f"files: {turn[0]}", fault, hand.case() if fault else None)
-            ledger.took(f"files: {turn[0]}", float(answer.get("seconds", HANGS)))
+            ledger.took(f"files: {turn[0]}", answer)
         hand.close()
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(work, range(workers)))  # an error of the campaign itself ends it
     ledger.save()

@@ -121,6 +121,7 @@ def try_fields(
         answer = hand.try_case(case)
         if answer["fault"] or answer.get("reached", True):
             ledger.add(f"fields: {door}", str(answer["fault"]), case)
+            ledger.took(f"fields: {door}", answer)
         else:
             ledger.pass_over(f"fields: {door}")
     hand.close()

@@ -26,7 +26,7 @@ from campaign.doors import DOORS
 from campaign.nodes import Node, clear, draw_node
 from mentornet import MentorNetError
 
-__all__ = ["main"]
+__all__ = ["main", "resident"]
 
 MEMORY = 1 << 30
 """Bytes that one case may take."""
@@ -78,7 +78,7 @@ def _limits() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
-def _resident(which: str) -> int:
+def resident(which: str) -> int:
     """VmRSS or VmHWM in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(which):
@@ -180,7 +180,7 @@ class Worker:
     def _measured(self, name: str, folder: Path) -> dict[str, Any]:
         opened = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
         Path("/proc/self/clear_refs").write_text("5")
-        before, start, fault, refused = _resident("VmRSS"), time.process_time(), "", False
+        before, start, fault, refused = resident("VmRSS"), time.process_time(), "", False
         self.watch.seen = ""
         self.watch.on = True
         try:
@@ -192,7 +192,7 @@ class Worker:
         except BaseException as error:  # noqa: BLE001 - this is what we look for
             refused, fault = True, _fault(error).replace(f"{self.home}/", "")
         self.watch.on = False
-        seconds, memory = time.process_time() - start, _resident("VmHWM") - before
+        seconds, memory = time.process_time() - start, resident("VmHWM") - before
         if len(os.listdir("/proc/self/fd")) > opened:  # noqa: PTH208
             gc.collect()
         left = len(os.listdir("/proc/self/fd")) - opened  # noqa: PTH208

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mentornet.files import sweep, write_bytes, write_json, write_text
+from mentornet.data import UnreadableImage
+from mentornet.data.stream.streamed import Place, read_place
+from mentornet.files import open_file, sweep, write_bytes, write_json, write_text
 
 
 def test_the_old_file_survives_a_failed_write(
@@ -55,3 +57,10 @@ def test_unfinished_files_of_a_killed_process_are_removed(tmp_path: Path) -> Non
         sweep(tmp_path)
     left = {*names[2:], "a.txt", f".d.txt.{token}"}
     assert {path.name for path in tmp_path.iterdir()} == left
+
+
+def test_no_file_has_a_name_with_a_null_byte(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        open_file(tmp_path / "a\0b.png")
+    with pytest.raises(UnreadableImage, match="No such file"):
+        read_place(Place(f"{tmp_path}/a\0b.png", "a"))

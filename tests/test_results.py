@@ -21,6 +21,13 @@ from benchmarks.drop_in_tables import RESULT as TABLES
 from benchmarks.drop_in_tables import markdown as tables_markdown
 from benchmarks.results_page import HEADLINE, PAGE, README, draw, with_headline
 from benchmarks.results_page import RESULTS as BENCHMARK
+from campaign.doors import DOORS
+from campaign.parts import PARTS
+from campaign.record import RESULTS as CAMPAIGN
+from campaign.record import markdown as campaign_markdown
+from campaign.record import reverted_markdown
+from campaign.reverted import FIXES
+from campaign.worker import MEMORY, SECONDS
 from mentornet.experiments.results import Results
 from mentornet.figures.style import save
 from mentornet.files import read_json
@@ -296,3 +303,25 @@ def test_the_table_of_large_data() -> None:
     assert view["holds"]
     assert many["holds"]
     assert shared["holds"]
+
+
+def test_the_tables_of_the_campaign() -> None:
+    result = read_json(CAMPAIGN / "seed-26.json")
+    assert campaign_markdown(result) == block("docs/your_files.md", "campaign")
+    parts = result["parts"]
+    assert {name.partition(":")[0] for name in parts} == set(PARTS)
+    assert {name.removeprefix("files: ") for name in parts if name.startswith("files")} == set(
+        DOORS
+    )
+    assert not any(count["failed"] for count in parts.values())
+    assert sum(count["tries"] for name, count in parts.items() if "files" in name) >= 3_000
+    assert sum(count["tries"] for name, count in parts.items() if "kills" in name) >= 200
+    assert max(count.get("slowest", 0.0) for count in parts.values()) < SECONDS
+    assert max(count.get("largest", 0) for count in parts.values()) < MEMORY
+
+
+def test_the_table_of_the_fixes_that_were_taken_back() -> None:
+    result = read_json(CAMPAIGN / "reverted.json")
+    assert [row["fix"] for row in result["fixes"]] == list(FIXES)
+    assert all(row["kind"] for row in result["fixes"])
+    assert reverted_markdown(result) == block("docs/your_files.md", "reverted")

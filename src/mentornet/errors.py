@@ -36,5 +36,12 @@ def short(number: float) -> str:
 
 
 def cut(text: str, length: int = 60) -> str:
-    """Return the text, shortened so that an error message can quote it."""
-    return text if len(text) <= length else text[: length - 1] + "…"
+    r"""Return the text so that an error message can quote it: short, and in one line.
+
+    Line breaks and what else a terminal would obey become spaces.
+
+    >>> cut("two\nlines"), cut("a very long name", 8)
+    ('two lines', 'a very …')
+    """
+    shown = text if len(text) <= length else text[: length - 1] + "…"
+    return "".join(letter if letter.isprintable() else " " for letter in shown)

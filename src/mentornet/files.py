@@ -118,6 +118,8 @@ def as_json(content: Mapping[str, Any]) -> str:
 
 def open_file(path: str | Path) -> io.BufferedReader:
     """Open a regular file to read bytes; anything else, or a link to it, raises `OSError`."""
+    if "\0" in f"{path}":
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), f"{path}")
     return open(path, "rb", opener=_open_regular)
 
 

@@ -22,7 +22,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     close = difflib.get_close_matches(cut(name), names, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}Known: {', '.join(names)}"
+    return f"{hint}Known: {cut(', '.join(map(cut, names)), 1_500)}"
 
 
 def pick(table: Mapping[str, T], name: str, what: str) -> T:

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from campaign.__main__ import main
 from campaign.kills import kill_runs
 from campaign.ledger import Ledger
 from campaign.nodes import Node
 from campaign.parts import replay
-from campaign.readers import try_files, turns
+from campaign.readers import Hand, try_files, turns
 from campaign.stored_fields import changes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits processes as Linux does")
@@ -35,6 +36,26 @@ def test_files_of_strangers(tmp_path: Path) -> None:
     try_files(ledger, tmp_path, seconds=60, workers=1, doors=CHEAP, most=12)
     assert ledger.starting("files") >= 100
     assert not ledger.failed(), f"{ledger.faults()}\n{ledger.table()}"
+
+
+def test_the_folder_may_be_relative(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    node = json.loads(Node.of("transition.csv", b"1,x\n").text())
+    case = {"part": "files: transition.csv", "door": "transition.csv", "node": node}
+    Path("case.json").write_text(json.dumps(case))
+    assert main(["--replay", "case.json", "--out", "here"]) == 0
+    assert capsys.readouterr().out == "held\n"
+
+
+def test_a_mistake_of_the_campaign_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(hand: Hand, asked: object) -> None:
+        raise RuntimeError("no specimen")
+
+    monkeypatch.setattr(Hand, "try_case", fail)
+    with pytest.raises(RuntimeError, match="no specimen"):
+        try_files(Ledger(tmp_path, 0), tmp_path, seconds=9, workers=1, doors=["transition.csv"])
 
 
 def test_a_killed_run_ends_as_if_it_had_not_been(tmp_path: Path) -> None:

@@ -126,3 +126,10 @@ def test_a_changed_card(change: dict[str, Any], message: str, folder: Path) -> N
     edited(folder, CARD, change)
     with pytest.raises(MentorNetError, match=message):
         read_card(folder)
+
+
+def test_weights_of_a_terabyte(folder: Path) -> None:
+    with (folder / WEIGHTS).open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(MentorNetError, match=r"model\.safetensors has 1,099,511,627,776 bytes"):
+        load_mentor(folder)

@@ -183,6 +183,7 @@ WRONG = {
     "has no column decision, is_correct or true_label; it has index, correct": "index,correct\n1,true\n",
     "has no column decision, is_correct or true_label; it has path, label": "path,label\n1.png,dog\n",
     "has no column index or path; it has id, decision": "id,decision\n1,keep\n",
+    "has no column index or path; it has a b, decision": '"a\nb",decision\n1,keep\n',
     "has the column 'index' twice": "index,index,decision\n1,1,keep\n",
     "line 3: 6 cells for 4 columns; put quotes": HEAD + "1,cat,keep,\n1,two, words,comma,keep,\n",
     "is empty": "\n\n",

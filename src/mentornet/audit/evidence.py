@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.records import Records, columns_of, firmness, log_odds, mean_margin, read_records
 
 __all__ = ["RunEvidence", "evidence_of"]
@@ -103,7 +103,7 @@ def _seen_columns(records: Records) -> dict[str, Any]:
 
 def _from_columns(columns: Mapping[str, Any]) -> RunEvidence:
     if "given_label" not in columns:
-        there = ", ".join(columns)
+        there = cut(", ".join(map(cut, columns)), 400)
         raise MentorNetError(f"the records need a column given_label; there are {there}")
     count = len(columns["given_label"])
     if not count:
@@ -213,4 +213,4 @@ def _numbers(column: NDArray[Any], message: str, hint: str = "") -> Floats:
         return column.astype(np.float64)
     except (ValueError, TypeError):
         odd = next(value for value in column.tolist() if not isinstance(value, int | float))
-        raise MentorNetError(f"{message}, got {odd!r}{hint}") from None
+        raise MentorNetError(f"{message}, got {cut(repr(odd))}{hint}") from None

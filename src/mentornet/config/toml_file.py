@@ -76,7 +76,7 @@ def differences(one: TrainConfig, other: TrainConfig) -> list[str]:
     """Return where two configs differ, one line per setting."""
     flat_one, flat_other = dict(_flat(one)), dict(_flat(other))
     return [
-        f"{key} is {value!r}, not {flat_other[key]!r}"
+        f"{key} is {cut(repr(value), 200)}, not {cut(repr(flat_other[key]), 200)}"
         for key, value in flat_one.items()
         if flat_other[key] != value
     ]

@@ -10,7 +10,7 @@ from mentornet.data.options import LoadOptions
 from mentornet.data.samples import Splits
 from mentornet.data.sets.registry import DATASETS
 from mentornet.data.stream.shards import has_shards, load_shards
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.names import did_you_mean
 
 __all__ = ["load_data"]
@@ -43,8 +43,9 @@ def _from_path(source: str, options: LoadOptions) -> Splits:
     path = Path(source).expanduser()
     if not path.exists():
         raise MentorNetError(
-            f"unknown data {source!r}; {did_you_mean(source, DATASETS)}. A path of your own must "
-            "lead to a folder of images or shards, or to a .csv or .parquet file"
+            f"unknown data {cut(source, 200)!r}; {did_you_mean(source, DATASETS)}. "
+            "A path of your own must lead to a folder of images or shards, or to a .csv or "
+            ".parquet file"
         )
     if path.is_dir() and has_shards(path):
         options.check(source, ("image_size", "skip_bad"))

@@ -19,7 +19,7 @@ from mentornet.data.noise.transitions import corrupt
 from mentornet.data.samples import Samples, Splits
 from mentornet.data.sets.cifar_classes import coarse
 from mentornet.data.sets.places import data_folders
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 
 __all__ = [
     "AnyNoise",
@@ -192,8 +192,8 @@ def parse_noise(text: str) -> AnyNoise:
         rate = float(argument)
     except ValueError:
         raise MentorNetError(
-            f"noise must look like uniform:0.4, got {text!r}; transition:FILE and labels:FILE:KEY "
-            "read a file, and human:KEY reads the file of CIFAR-N"
+            f"noise must look like uniform:0.4, got {cut(text)!r}; transition:FILE and "
+            "labels:FILE:KEY read a file, and human:KEY reads the file of CIFAR-N"
         ) from None
     return Noise(name, rate)
 

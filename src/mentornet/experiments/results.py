@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from mentornet.config import Precision
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.experiments.jobs import Job
 from mentornet.experiments.stored import check_result
 from mentornet.files import read_json, write_json
@@ -103,8 +103,8 @@ class Results:
             raise MentorNetError(f"{error}; move it away, and the run is made again") from None
         if found.get("format") != FORMAT:
             raise MentorNetError(
-                f"{path} has format {found.get('format')!r}, this mentornet writes {FORMAT}; "
-                "choose another folder, or move it away"
+                f"{path} has format {cut(repr(found.get('format')))}, this mentornet writes "
+                f"{FORMAT}; choose another folder, or move it away"
             )
         missing = _missing(found)
         if missing:

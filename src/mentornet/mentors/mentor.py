@@ -44,7 +44,7 @@ class MentorConfig:
         for name, value in asdict(self).items():
             if name == "use_label":
                 if not isinstance(value, bool):
-                    raise MentorNetError(f"use_label must be true or false, got {value!r}")
+                    raise MentorNetError(f"use_label must be true or false, got {cut(repr(value))}")
             elif not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise MentorNetError(f"{name} must be a whole number ≥ 1, got {cut(repr(value))}")
             elif value > _MOST.get(name, _LARGEST):

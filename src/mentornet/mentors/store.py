@@ -32,6 +32,7 @@ FORMAT = 1
 
 _OF_A_RUN = "mentors"  # where a run keeps those that it learned
 _ABOUT = ("format", "mentornet_version", "architecture")  # keys that are not sizes
+_LARGEST = 1 << 30  # bytes of a mentor's weights
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -144,6 +145,9 @@ def _from_config(config: dict[str, Any], folder: Path) -> Mentor:
 def _read_weights(path: Path) -> tuple[dict[str, torch.Tensor], str | None]:
     if not path.is_file():
         raise MentorNetError(f"{path} is missing")
+    size = path.stat().st_size
+    if size > _LARGEST:
+        raise MentorNetError(f"{path} has {size:,} bytes; at most {_LARGEST:,} are read")
     with reading(path):
         try:
             with safe_open(path, framework="pt") as file:

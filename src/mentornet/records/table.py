@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mentornet.errors import MentorNetError
-from mentornet.files import read_bytes, write_bytes
-from mentornet.parquet import column_names, opened_parquet
+from mentornet.files import read_bytes, reading, write_bytes
+from mentornet.parquet import column_names, read_table
 from mentornet.records.columns import columns_of
 from mentornet.records.records import Records, checksum, losses_file
 
@@ -111,7 +111,8 @@ def read_records(path: Path) -> pd.DataFrame:
     if not path.exists():
         raise MentorNetError(f"{path} is missing; has the run ended?")
     column_names(path)  # none of them twice
-    with opened_parquet(path) as file:
-        frame: pd.DataFrame = file.read().replace_schema_metadata(None).to_pandas()
+    table = read_table(path).replace_schema_metadata(None)
+    with reading(path, "as a parquet file"):
+        frame: pd.DataFrame = table.to_pandas()
     words = [name for name in frame if frame[name].dtype == "category"]
     return frame.astype(dict.fromkeys(words, object))

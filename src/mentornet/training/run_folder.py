@@ -20,7 +20,7 @@ from torch import Tensor
 from mentornet.config import TrainConfig, differences, read_config, write_config
 from mentornet.data import Samples
 from mentornet.distributed import job
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, first_line
 from mentornet.files import (
     parse_json,
     read_bytes,
@@ -172,7 +172,9 @@ class RunFolder:
         try:
             return load(read_bytes(path, _LARGEST))
         except SafetensorError as error:
-            raise MentorNetError(f"{path} cannot be read ({error}); was it cut short?") from None
+            raise MentorNetError(
+                f"{path} cannot be read ({first_line(error)}); was it cut short?"
+            ) from None
 
     def write_mentors(self, learned: Mapping[str, LearnedMentor]) -> None:
         """Write every mentor learned so far into its folder, and then the index of the series."""

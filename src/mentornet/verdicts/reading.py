@@ -104,7 +104,7 @@ def _columns(file: Path, header: list[str]) -> dict[str, int]:
     """Where each known column is. Others do not matter, unless they look misspelt."""
     for name in _KNOWN:
         if header.count(name) > 1:
-            raise MentorNetError(f"{file} has the column {name!r} twice; delete one")
+            raise MentorNetError(f"{file} has the column {cut(name)!r} twice; delete one")
     lacking = [name for name in _KNOWN if name not in header]
     for name in header:
         close = difflib.get_close_matches(name, lacking, n=1, cutoff=0.85)

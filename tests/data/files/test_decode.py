@@ -218,6 +218,16 @@ def test_what_cannot_be_decoded(name: str, tmp_path: Path) -> None:
     assert e.value.reason
 
 
+def test_no_more_is_read_at_once_than_a_file_has(tmp_path: Path) -> None:
+    buffer, path = io.BytesIO(), tmp_path / "a.jp2"
+    Image.fromarray(random_pixels(8, 8, 3)).save(buffer, "JPEG2000")
+    before, box, after = buffer.getvalue().partition(b"jp2h")
+    longer = before[:-4] + b"\0\0\0\1" + box + (1 << 40).to_bytes(8, "big") + after
+    path.write_bytes(longer)
+    with pytest.raises(UnreadableImage, match="it states a part of 1,099,511,627,760 bytes"):
+        read_image(path, size=8, channels=3)
+
+
 def test_missing_files_and_folders(tmp_path: Path) -> None:
     with pytest.raises(UnreadableImage, match="No such file"):
         read_image(tmp_path / "none.png", size=8, channels=3)

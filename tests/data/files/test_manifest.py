@@ -295,3 +295,19 @@ def test_a_column_of_parquet_that_is_there_twice(tmp_path: Path) -> None:
     pq.write_table(table.append_column("label", table["label"]), tmp_path / "m.parquet")
     with pytest.raises(MentorNetError, match="path, label, label, one of them twice"):
         load_manifest(tmp_path / "m.parquet")
+
+
+def test_long_names_are_quoted_in_part(tmp_path: Path) -> None:
+    write_images(tmp_path)
+    long, broken = "x" * 50_000, "a\nb" + "c" * 100
+    for rows in (
+        [["img/0.png", "a", long, ""], ["img/1.png", long + "y", "a", ""]],
+        [["img/0.png", "a", "a", long], ["img/1.png", "b", "b", ""]],
+        [["img/0.png", long, long, ""], ["img/1.png", long, long, ""]],
+        [["img/0.png", broken, "x", ""], ["img/1.png", "b", "b", ""]],
+    ):
+        path = write(tmp_path, "csv", ["path", "label", "true_label", "split"], rows)
+        with pytest.raises(MentorNetError) as caught:
+            load_manifest(path)
+        assert "\n" not in f"{caught.value}"
+        assert len(f"{caught.value}") < 1_000

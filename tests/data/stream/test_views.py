@@ -21,6 +21,7 @@ from mentornet.data.stream.views import COLOUR_DRAWS, VIEW_DRAWS, distort, rando
 from mentornet.randomness import generator
 from tests.data.image_files import huge_png, png, random_pixels
 from tests.data.layouts import jpeg, put
+from tests.processes import start
 
 GENTLE = np.array([0.5, 1.0, 0.0, 0.0, 0.9])  # the largest box of aspect 1.04, not flipped
 
@@ -194,3 +195,8 @@ def test_a_worker_that_dies_is_told_in_words(
     monkeypatch.setattr("mentornet.data.stream.fetching.view", lambda *_: os._exit(9))
     with pytest.raises(MentorNetError, match="a process that decodes images has died"):
         list(Fetcher(1).fetch([Wanted(files.places([0]), 16)]))
+
+
+def test_the_first_image_of_a_process_may_have_any_format(tmp_path: Path) -> None:
+    rare = saved(halves(), "WEBP")
+    assert start(view, rare, 16, log=tmp_path / "log").end() == (0, "")

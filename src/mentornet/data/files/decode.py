@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from mentornet.errors import MentorNetError, first_line
-from mentornet.files import open_file
+from mentornet.files import BoundedReads
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -129,9 +129,10 @@ def opened(source: Path | Packed) -> Iterator[Image]:
     """Open the image and read its header. Any error inside becomes an `UnreadableImage`."""
     from PIL import Image
 
+    Image.init()  # Pillow loads a format by itself only if it may look for any of them
     formats = [name for name in FORMATS if name in Image.OPEN]
     try:
-        with open_file(source) if isinstance(source, Path) else io.BytesIO(source.content) as file:
+        with _bytes_of(source) as file:
             if not file.read(1):
                 raise ValueError("it is empty")
             file.seek(0)
@@ -139,6 +140,13 @@ def opened(source: Path | Packed) -> Iterator[Image]:
                 yield image
     except Exception as error:  # a decoder may raise anything on bytes it does not expect
         raise UnreadableImage(str(source), _reason(error)) from error
+
+
+def _bytes_of(source: Path | Packed) -> BinaryIO:
+    """A file, of which no more is read at once than it has, whatever it states of its parts."""
+    if isinstance(source, Packed):
+        return io.BytesIO(source.content)
+    return BoundedReads(source, max(1 << 24, source.stat().st_size))
 
 
 def _budget(image: Image) -> AbstractContextManager[Any]:

@@ -14,7 +14,7 @@ from mentornet.data.options import LoadOptions
 from mentornet.data.parts import PARTS, into_splits
 from mentornet.data.samples import Samples, Splits
 from mentornet.data.stream.streamed import SIDE, LooseFiles, Streamed
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 
 __all__ = ["Entry", "read_entries"]
 
@@ -111,4 +111,4 @@ def _check_left(
     learnt = {entry.given_label for entry in readable if entry.part == "train"}
     for label, name in enumerate(classes):
         if label not in learnt:
-            raise MentorNetError(f"none of the training images of class {name!r} can be read")
+            raise MentorNetError(f"none of the training images of class {cut(name)!r} can be read")

@@ -25,7 +25,7 @@ from mentornet.data.files.arrays import read_array, read_header
 from mentornet.data.files.pickled_parts import PickledArray
 from mentornet.data.files.pickled_parts import Tensor as PickledTensor
 from mentornet.data.files.plain_pickle import LARGEST, unpickle
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.files import BoundedReads, open_file, read_bytes, reading
 from mentornet.names import did_you_mean
 
@@ -52,12 +52,14 @@ def read_labels(path: Path, key: str | None = None, *, count: int | None = None)
             known = ", ".join(sorted(content))
             raise MentorNetError(f"{path} holds several arrays; say which, one of: {known}")
         if key not in content:
-            raise MentorNetError(f"{path} holds no labels {key!r}; {did_you_mean(key, content)}")
+            raise MentorNetError(
+                f"{path} holds no labels {cut(key)!r}; {did_you_mean(key, content)}"
+            )
         try:
             labels = whole_numbers(content[key](_MOST if count is None else count))
         except _Odd as error:
             raise MentorNetError(
-                f"{path}: {key!r} must be whole numbers, one for each sample, {error}"
+                f"{path}: {cut(key)!r} must be whole numbers, one for each sample, {error}"
             ) from None
     if count is not None and len(labels) != count:
         raise MentorNetError(f"{path} holds {len(labels)} labels for {count} training samples")

@@ -53,7 +53,7 @@ def load_manifest(path: Path, options: LoadOptions | None = None) -> Splits:
     learnt = {row.label for row, part in zip(rows, parts, strict=True) if part == "train"}
     classes = _sorted_classes(learnt)
     if len(classes) < 2:
-        found = f"only {classes[0]!r}" if classes else "no training rows"
+        found = f"only {cut(classes[0])!r}" if classes else "no training rows"
         raise MentorNetError(f"{path} must list at least 2 classes to train on, found {found}")
     _check_truth(rows, parts)
     numbers = {name: number for number, name in enumerate(classes)}
@@ -76,7 +76,7 @@ def _part(row: Row) -> str:
     except KeyError:
         known = [name for name in SPLITS if name]
         raise MentorNetError(
-            f"{row} has the unknown split {row.split!r}; {did_you_mean(row.split, known)}"
+            f"{row} has the unknown split {cut(row.split)!r}; {did_you_mean(row.split, known)}"
         ) from None
 
 
@@ -95,8 +95,8 @@ def _one_spelling(path: Path, rows: Iterable[Row]) -> list[Row]:
     for label, value in numbers.items():
         if spelled.setdefault(value, names[label]) != names[label]:
             raise MentorNetError(
-                f"{path} has the classes {spelled[value]!r} and {names[label]!r}, which are the "
-                "same number; spell it in one way"
+                f"{path} has the classes {cut(spelled[value])!r} and {cut(names[label])!r}, "
+                "which are the same number; spell it in one way"
             )
     return [replace(row, label=names[row.label], true_label=names[row.true_label]) for row in rows]
 
@@ -114,7 +114,7 @@ def _number(row: Row, what: str, name: str, numbers: dict[str, int]) -> int:
         return numbers[name]
     except KeyError:
         raise MentorNetError(
-            f"{row} has the {what} {name!r}, which no training row has as its label; "
+            f"{row} has the {what} {cut(name)!r}, which no training row has as its label; "
             f"{did_you_mean(name, numbers)}"
         ) from None
 

@@ -81,7 +81,9 @@ def _check_columns(path: Path, header: list[str]) -> str:
     for name in header:
         close = difflib.get_close_matches(name, COLUMNS, n=1, cutoff=0.85)
         if close and close[0] not in (*header, "label", "given_label"):
-            raise MentorNetError(f"{found}; {name!r} looks like {close[0]!r}: please rename it")
+            raise MentorNetError(
+                f"{found}; {cut(name)!r} looks like {close[0]!r}: please rename it"
+            )
     return labels[0]
 
 

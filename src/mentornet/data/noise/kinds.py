@@ -15,7 +15,7 @@ from mentornet.data.noise.transitions import (
     uniform,
 )
 from mentornet.data.samples import Samples
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.names import did_you_mean
 
 __all__ = ["NOISES", "Noise", "noise_rate"]
@@ -40,7 +40,9 @@ class Noise:
     def __post_init__(self) -> None:
         if self.name not in NOISES:
             known = (*NOISES, "transition", "labels", "human")
-            raise MentorNetError(f"unknown noise {self.name!r}; {did_you_mean(self.name, known)}")
+            raise MentorNetError(
+                f"unknown noise {cut(self.name)!r}; {did_you_mean(self.name, known)}"
+            )
         if not 0 <= self.rate <= 1:
             hint = f"; did you mean {self.rate / 100:g}?" if 1 < self.rate <= 100 else ""
             raise MentorNetError(f"noise rate must be in [0, 1], got {self.rate:g}{hint}")

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mentornet.errors import MentorNetError
-from mentornet.parquet import opened_parquet, plain_values
+from mentornet.files import reading
+from mentornet.parquet import column_names, plain_values, read_table
 
 __all__ = ["Table", "read_index"]
 
@@ -27,11 +28,12 @@ def read_index(path: Path) -> Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    with opened_parquet(path) as file:
-        table = file.read(columns=[*_NUMBERS, *_TEXTS])
-        for name in (*_NUMBERS, *_TEXTS):
-            if table.column_names.count(name) != 1:
-                raise MentorNetError(f"{path} must have one column {name}; pack the data again")
+    names = column_names(path)
+    for name in (*_NUMBERS, *_TEXTS):
+        if name not in names:
+            raise MentorNetError(f"{path} must have one column {name}; pack the data again")
+    table = read_table(path, [*_NUMBERS, *_TEXTS])
+    with reading(path, "as a parquet file"):
         for name, least in _NUMBERS.items():
             column = table[name]
             if not pa.types.is_integer(column.type) or column.null_count:

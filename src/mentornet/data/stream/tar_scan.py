@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from mentornet.data.files.image_folder import named_as_image
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.files import BoundedReads, parse_json, reading
 
 __all__ = ["Member", "scan"]
@@ -83,4 +83,4 @@ def _about(
 
 def _check_name(path: Path, name: str) -> None:
     if name.startswith("/") or ".." in PurePosixPath(name).parts:
-        raise MentorNetError(f"{path} has an entry that leads out of its folder: {name!r}")
+        raise MentorNetError(f"{path} has an entry that leads out of its folder: {cut(name)!r}")
