@@ -9,6 +9,7 @@ import pytest
 import torch
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -19,14 +20,21 @@ from mentornet import MentorNetError
 from mentornet.integrations.sklearn import MentorClassifier
 from mentornet.randomness import generator
 
-NOT_FOR_A_NETWORK: dict[str, str] = {}
-"""Checks that fail, and why; none at present. (scikit-learn itself skips the one for array_api
-input unless SCIPY_ARRAY_API is set.)"""
+DRAWS = "a repeated sample is drawn twice, into other batches or folds than one of weight 2"
+EXPECTED_TO_FAIL = {
+    "check_sample_weight_equivalence_on_dense_data": DRAWS,
+    "check_sample_weight_equivalence_on_sparse_data": DRAWS,
+}
+"""Checks that fail, and why. (scikit-learn itself skips the one for array_api input unless
+SCIPY_ARRAY_API is set.)"""
 
 
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [MentorClassifier(epochs=30, batch_size=32, hidden=(32,), learning_rate=0.05)],
-    expected_failed_checks=lambda _: NOT_FOR_A_NETWORK,
+    [
+        MentorClassifier(epochs=30, batch_size=32, hidden=(32,), learning_rate=0.05),
+        MentorClassifier(estimator=LogisticRegression(), folds=3, rounds=1),
+    ],
+    expected_failed_checks=lambda _: EXPECTED_TO_FAIL,
 )
 def test_sklearns_own_checks(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from mentornet.weighting.engine import Weighting, weighted_mean
 from mentornet.weighting.evidence import Evidence, loss_on_another_class
 from mentornet.weighting.history import LossHistory
+from mentornet.weighting.label_posterior import LabelPosterior, confident_start, label_posterior
 from mentornet.weighting.learning import LearnedMentor, Learning, Outcome
 from mentornet.weighting.levels import ClassLossLevel, FairLossLevel, LossLevel
 from mentornet.weighting.mentor_loss import MentorLoss
@@ -21,6 +22,7 @@ __all__ = [
     "ClassLossLevel",
     "Evidence",
     "FairLossLevel",
+    "LabelPosterior",
     "LearnedMentor",
     "Learning",
     "LearningConfig",
@@ -35,7 +37,9 @@ __all__ = [
     "Weighting",
     "WeightingConfig",
     "add_weight_decay",
+    "confident_start",
     "find_rule",
+    "label_posterior",
     "loss_on_another_class",
     "scale_weight_decay",
     "weighted_mean",

@@ -56,6 +56,17 @@ class NoiseEstimate:
     high: float
     assumes: str
 
+    @classmethod
+    def around(cls, rate: float, seen: float, assumes: str) -> NoiseEstimate:
+        """Return an estimate with its interval, from a rate that was measured on `seen` samples.
+
+        The interval extends to either side by a fifth of the rate, two percentage points, and two
+        standard errors.
+        """
+        error = 2 * math.sqrt(max(rate * (1 - rate), 0.01) / seen)
+        unsure = _UNSURE[0] * rate + _UNSURE[1] + error
+        return cls(rate, max(0.0, rate - unsure), min(1.0, rate + unsure), assumes)
+
     def __str__(self) -> str:
         return (
             f"{self.rate:.0%} of the labels look wrong ({self.low:.0%} to {self.high:.0%}), "
@@ -146,9 +157,8 @@ class NoiseRate(nn.Module):
     def estimate(self, steady: Steady | None = None) -> NoiseEstimate:
         """Return the estimate so far; on an accelerator this synchronises with the device.
 
-        The interval extends to either side by a fifth of the rate, two percentage points, and two
-        standard errors. Memorised wrong labels make the rate too small, and correct labels that are
-        hard to learn make it too large; the interval covers the true rate in our recorded runs.
+        Memorised wrong labels make the rate too small, and correct labels that are hard to learn
+        make it too large; the interval covers the true rate in our recorded runs.
 
         Args:
             steady: the samples whose predictions are steady, if there are records. If they are at
@@ -160,9 +170,7 @@ class NoiseRate(nn.Module):
             rate, seen, assumes = steady.against, steady.count, _STEADY
         if not seen:
             return NoiseEstimate(0.0, 0.0, 1.0, assumes)
-        error = 2 * math.sqrt(max(rate * (1 - rate), 0.01) / seen)
-        unsure = _UNSURE[0] * rate + _UNSURE[1] + error
-        return NoiseEstimate(rate, max(0.0, rate - unsure), min(1.0, rate + unsure), assumes)
+        return NoiseEstimate.around(rate, seen, assumes)
 
 
 class AutoPercentile(nn.Module):
