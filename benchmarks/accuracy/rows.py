@@ -81,6 +81,7 @@ OTHERS = {
     "mentor-bootstrap untaught": Other("mentor-bootstrap", ("teaches_verified=false",)),
     "mentor-bootstrap mixup": Other("mentor-bootstrap", ("mixup=0.5",)),
     "mentor-bootstrap auto": Other("mentor-bootstrap", told=False),
+    "mentornet-posterior": Other("mentornet-posterior", told=False),
     "gce": Other("gce"),
     "sce": Other("sce"),
     "elr": Other("elr"),
@@ -155,6 +156,8 @@ ABOUT = {
     "mentor-bootstrap untaught": "the same with nothing verified taught",
     "mentor-bootstrap mixup": "mentor-bootstrap on blended pairs of images",
     "mentor-bootstrap auto": "mentor-bootstrap told nothing: v is that of mentornet-auto",
+    "mentornet-posterior": "ours, told nothing: elr whose cross-entropy is weighted by the "
+    "probability that the label is correct, by averaged predictions and an estimated noise matrix",
     "gce": "generalised cross-entropy, q = 0.7",
     "sce": "symmetric cross-entropy, α = 0.1, β = 1, A = log 0.0001",
     "elr": "early-learning regularisation, λ = 3",

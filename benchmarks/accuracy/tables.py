@@ -236,7 +236,8 @@ def human() -> Table:
     """CIFAR-10 with the labels that people gave (CIFAR-10N)."""
     cells = []
     rows = (
-        "full-model", TUNED, "mentornet-pd", "mentornet-auto", "mentornet-dd", "elr", "oracle",
+        "full-model", TUNED, "mentornet-pd", "mentornet-auto", "mentornet-posterior",
+        "mentornet-dd", "elr", "oracle",
     )  # fmt: skip
     for method in rows:
         for column, key, percentile in (

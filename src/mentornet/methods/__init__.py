@@ -18,6 +18,7 @@ from mentornet.methods.mentormix import MentorMix
 from mentornet.methods.mentornet import MentorNet, MentorNetPD
 from mentornet.methods.mentornet_auto import MentorNetAuto
 from mentornet.methods.mentornet_dd import MentorNetDD
+from mentornet.methods.mentornet_posterior import MentorNetPosterior
 from mentornet.methods.method import Method, Needs, Setting, Task
 from mentornet.methods.oracle import Oracle
 from mentornet.methods.reed import ReedHard, ReedSoft, reed_hard, reed_soft
@@ -61,6 +62,7 @@ METHODS: dict[str, type[Method]] = {
         MentorNet,
         MentorNetPD,
         MentorNetAuto,
+        MentorNetPosterior,
         MentorNetDD,
         MentorBootstrap,
         GeneralisedCrossEntropy,

@@ -15,7 +15,7 @@ from mentornet.methods.memory import PredictionMemory
 from mentornet.methods.method import Method, Needs, Task
 from mentornet.methods.supervision import Outputs, Supervision
 
-__all__ = ["EarlyLearning", "early_learning_term"]
+__all__ = ["EarlyLearning", "clipped", "early_learning_term"]
 
 _LEAST = 1e-4  # probabilities are clipped to this distance from 0 and 1
 
@@ -33,16 +33,21 @@ def early_learning_term(p: Tensor, target: Tensor) -> Tensor:
     return torch.log((1 - (p * target.detach()).sum(1)).clamp(min=_LEAST))
 
 
+def clipped(p: Tensor) -> Tensor:
+    """Return probabilities that are neither 0 nor 1, so that logarithms stay finite."""
+    return p.clamp(_LEAST, 1 - _LEAST)
+
+
 class _EarlyLearning(Supervision):
     def __init__(self, memory: PredictionMemory, strength: float) -> None:
         self.memory, self.strength = memory, strength
 
     def observe(self, outputs: Outputs, batch: Batch) -> None:
-        p = outputs.logits.detach().softmax(1).clamp(_LEAST, 1 - _LEAST)
+        p = clipped(outputs.logits.detach().softmax(1))
         self.memory.add(batch.index, p / p.sum(1, keepdim=True))
 
     def losses(self, outputs: Outputs, label: Tensor, batch: Batch) -> Tensor:
-        p = outputs.logits.softmax(1).clamp(_LEAST, 1 - _LEAST)
+        p = clipped(outputs.logits.softmax(1))
         term = early_learning_term(p, self.memory.average[batch.index])
         return super().losses(outputs, label, batch) + self.strength * term
 
