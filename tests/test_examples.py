@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import boosted_trees
 import lightning_digits
 import plain_loop
 import pytest
 import sklearn_table
 import torch
+from threadpoolctl import threadpool_limits
 
 
 @pytest.fixture(autouse=True)
@@ -37,3 +39,9 @@ def test_lightning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sklearn() -> None:
     plain, mentored = sklearn_table.accuracies("breast cancer", 0.4, seed=0)
     assert mentored > plain + 0.08
+
+
+def test_boosted_trees() -> None:
+    with threadpool_limits(1):  # two processes of tests share two cores
+        found = boosted_trees.main(folds=3, rounds=1)
+    assert min(found["mentored"], found["with 50 verdicts"]) > found["plain"] + 0.03

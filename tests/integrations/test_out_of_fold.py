@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,17 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
 
 from mentornet import MentorNetError
 from mentornet.integrations.sklearn import MentorClassifier
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Two processes of tests share two cores, where waiting threads would cost minutes."""
+    with threadpool_limits(1):
+        yield
 
 
 def noisy_digits(noise: float = 0.3, count: int = 900) -> tuple[Any, Any, Any, Any, Any]:

