@@ -19,6 +19,11 @@ from benchmarks.drop_in_accuracy import RESULT as ACCURACY
 from benchmarks.drop_in_accuracy import markdown
 from benchmarks.drop_in_tables import RESULT as TABLES
 from benchmarks.drop_in_tables import markdown as tables_markdown
+from benchmarks.estimators import CLASSIFIERS, NOISE
+from benchmarks.estimators import RESULTS as ESTIMATORS
+from benchmarks.estimators import TABLES as BUNDLED
+from benchmarks.estimators import cells as estimator_cells
+from benchmarks.estimators import markdown as estimators_markdown
 from benchmarks.results_page import HEADLINE, PAGE, README, draw, with_headline
 from benchmarks.results_page import RESULTS as BENCHMARK
 from campaign.doors import DOORS
@@ -53,6 +58,33 @@ def test_the_table_of_accuracies(file: str) -> None:
 
 def test_the_table_of_tables() -> None:
     assert tables_markdown(read_json(TABLES)["runs"]).strip() in block("docs/drop_in.md", "tables")
+
+
+@pytest.mark.parametrize(("part", "name"), [("tables", "estimators"), ("real-noise",) * 2])
+def test_the_tables_of_classifiers(part: str, name: str) -> None:
+    found = read_json(ESTIMATORS / f"{part}.json")["runs"]
+    made = [(run["data"], run["classifier"], run["way"], run["seed"]) for run in found]
+    assert made == list(estimator_cells(part))
+    assert estimators_markdown(found).strip() == block("docs/drop_in.md", name)
+
+
+def mean_of(found: list[dict[str, Any]], column: str, **named: str) -> float:
+    return statistics.mean(
+        run[column] for run in found if all(run[key] == value for key, value in named.items())
+    )
+
+
+def test_what_the_words_say_of_classifiers() -> None:
+    """Ours is ahead of the plain classifier everywhere, and finds more than cleanlab does."""
+    found = read_json(ESTIMATORS / "tables.json")["runs"]
+    assert NOISE == 0.3
+    for data in BUNDLED:
+        for kind in CLASSIFIERS:
+            row = {"data": data, "classifier": kind}
+            ours = mean_of(found, "accuracy", way="", **row)
+            assert ours > mean_of(found, "accuracy", way="plain", **row)
+            precision = mean_of(found, "average_precision", way="", **row)
+            assert precision > mean_of(found, "average_precision", way="cleanlab", **row)
 
 
 def test_what_the_words_say_of_the_drop_in() -> None:

@@ -66,7 +66,7 @@ def test_known_noise_is_found_again(transition: Tensor) -> None:
         told = (found.right >= low) & (found.right < high)
         if told.sum() > 100:
             right = float(1 - wrong[told].mean())
-            assert float(found.right[told].mean()) == pytest.approx(right, abs=0.08)
+            assert float(found.right[told].mean()) == pytest.approx(right, abs=0.1)
 
 
 def test_too_careful_predictions_are_sharpened() -> None:
