@@ -201,7 +201,8 @@ def test_state_at_most_64_bytes_a_sample(method: str) -> None:
     held.pop(id(trainer.prepared.train.tensor), None)
     size = sum(part.numel() * part.element_size() for part in held.values()) / count
     classes = len(trainer.prepared.train.classes)
-    remembered = 4 * classes if method in ("elr", "mentor-bootstrap") else 0  # of predictions
+    predictions = method in ("elr", "mentor-bootstrap", "mentornet-posterior")
+    remembered = 4 * classes if predictions else 0
     assert 20 <= size <= 64 + remembered
 
 

@@ -38,7 +38,7 @@ class _Posterior(Supervision):
         self.memory, self.strength = memory, strength
         self.begins = begins * task.total_steps
         self.steps = 0
-        self.given = torch.full((task.count,), -1, device=task.device)
+        self.given = torch.full((task.count,), -1, dtype=torch.int32, device=task.device)
         self.trust = torch.ones(task.count, device=task.device)
         self.transition: Tensor | None = None
         self.verdicts = task.verdicts
@@ -59,16 +59,15 @@ class _Posterior(Supervision):
         """Return the true class where somebody has said it, else −1, `(N,)`."""
         if self.verdicts is None:
             return None
-        said, index = torch.full_like(self.given, -1), self.verdicts.index
-        said[index] = torch.where(
-            self.verdicts.is_correct, self.given[index], self.verdicts.true_label
-        )
+        given, index = self.given.long(), self.verdicts.index
+        said = torch.full_like(given, -1)
+        said[index] = torch.where(self.verdicts.is_correct, given[index], self.verdicts.true_label)
         return said
 
     def observe(self, outputs: Outputs, batch: Batch) -> None:
         p = clipped(outputs.logits.detach().softmax(1))
         self.memory.add(batch.index, p / p.sum(1, keepdim=True))
-        self.given[batch.index] = batch.given_label
+        self.given[batch.index] = batch.given_label.int()
 
     def weights(self, evidence: Evidence, learning_rate: float) -> Tensor | None:
         assert evidence.index is not None
