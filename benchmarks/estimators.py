@@ -142,9 +142,14 @@ def markdown(runs: list[dict[str, Any]]) -> str:
     """Return a table with a row for each data set and classifier, means over the seeds."""
     ways = list(dict.fromkeys(run["way"] for run in runs))
     names = {"": "ours", "100": "ours, 100 verdicts", "200": "ours, 200 verdicts"}
+    order = " → ".join(
+        f"{way} verdicts" if way.isdigit() else names.get(way, way)
+        for way in ways
+        if way not in ("plain", "oracle")
+    )
     lines = [
         "| data | classifier | wrong | " + " | ".join(names.get(way, way) for way in ways)
-        + " | average precision, cleanlab → ours |",
+        + f" | average precision, {order} |",
         "|---|---|---|" + "---|" * len(ways) + "---|",
     ]  # fmt: skip
     for data, classifier in dict.fromkeys((run["data"], run["classifier"]) for run in runs):
