@@ -41,7 +41,7 @@ class Samples:
             raise MentorNetError(f"a classifier needs at least 2 classes, got {len(self.classes)}")
         for name in (*self.classes, *(self.paths or ())):
             if not name.isprintable() and not _is_utf8(name):
-                raise MentorNetError(f"the name {cut(name)!r} is not valid text; rename it")
+                raise MentorNetError(f"the name {cut(repr(name))} is not valid text; rename it")
         self._check_labels("given", self.given_label)
         if self.true_label is not None:
             self._check_labels("true", self.true_label)
