@@ -57,6 +57,9 @@ class RunWatch(Observer):
     ) -> None:
         self.progress.stop()
 
+    def preparing(self, what: str, done: int, total: int) -> None:
+        self.files(what, done, total)
+
     def files(self, what: str, done: int, total: int) -> None:
         """Show how many files are read or downloaded."""
         if what not in self._files:

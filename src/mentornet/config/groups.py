@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 Choice = Literal["auto", "on", "off"]
+Optimiser = Literal["sgd", "adamw"]
 Schedule = Literal["cosine", "linear", "steps", "constant"]
 Precision = Literal["auto", "32", "bf16"]
 
@@ -93,12 +94,15 @@ class StudentConfig:
             of its 16, 32 and 64 channels (resnet; by default 1).
         depth: Number of layers of the student (resnet): 8, 14, 20, …; by default 20.
         dropout: Share of the student's last features that is dropped in training, in [0, 1).
+        freeze: Train only a new last layer of a pretrained student, on features that are computed
+            once; by default for at most 10,000 samples. If not, the whole network is fine-tuned.
     """
 
     student: str | None = None
     width: int | None = None
     depth: int | None = None
     dropout: float | None = None
+    freeze: bool | None = None
 
     @property
     def sizes(self) -> dict[str, Any]:
@@ -120,9 +124,13 @@ class MethodConfig:
 
 @dataclass(frozen=True)
 class OptimiserConfig:
-    """SGD with momentum, its schedule, and the batches.
+    """The optimiser, its schedule, and the batches.
 
     Attributes:
+        optimiser: What makes the steps: sgd with momentum, or adamw, the default for a pretrained
+            student that is fine-tuned.
+        head_rate: Factor of the learning rate for the new last layer of a pretrained student that
+            is fine-tuned; by default 10.
         epochs: Number of passes over the training samples; by default a number that suits the data.
         steps: Number of steps of training, instead of epochs.
         batch_size: Largest number of samples in a step; all batches of an epoch have the same
@@ -149,6 +157,8 @@ class OptimiserConfig:
             one too.
     """
 
+    optimiser: Optimiser | None = None
+    head_rate: float | None = None
     epochs: int | None = None
     steps: int | None = None
     batch_size: int | None = None
@@ -238,6 +248,7 @@ class TrainConfig:
         optimiser = self.optimiser
         for name, rate, above in (
             ("learning_rate", optimiser.learning_rate, "> 0"),
+            ("head_rate", optimiser.head_rate, "> 0"),
             ("weight_decay", optimiser.weight_decay, "≥ 0"),
         ):
             if rate is not None and not (rate > 0 or (rate == 0 and "≥" in above)):

@@ -12,6 +12,7 @@ from pathlib import Path
 from mentornet.config.groups import TrainConfig
 from mentornet.config.toml_file import read_config
 from mentornet.errors import MentorNetError, cut
+from mentornet.plugins import is_factory
 
 __all__ = ["check_code", "own_code", "read_trusted"]
 
@@ -24,7 +25,9 @@ def own_code(config: TrainConfig) -> dict[str, str]:
     {'student': 'mynets:small'}
     """
     named = {"student": config.student.student, "method": config.method.method}
-    return {setting: name for setting, name in named.items() if name is not None and ":" in name}
+    return {
+        setting: name for setting, name in named.items() if name is not None and is_factory(name)
+    }
 
 
 def check_code(

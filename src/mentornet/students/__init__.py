@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+import torch
 from torch import nn
 
 from mentornet.errors import MentorNetError, first_line
 from mentornet.names import pick
 from mentornet.plugins import load_factory
 from mentornet.randomness import seeded
+from mentornet.students.body_and_head import BodyAndHead, Head, cut_in_two
 from mentornet.students.checking import check_student, initialised, is_frozen
 from mentornet.students.fast import FastStudent
+from mentornet.students.hugging_face import HuggingFaceImages
 from mentornet.students.inception import SmallInception
 from mentornet.students.inception_resnet import InceptionResNetV2
 from mentornet.students.pair import Pair, answering
+from mentornet.students.preprocessing import Preprocessing, pretrained
 from mentornet.students.resnet import ResNet
 from mentornet.students.small_cnn import SmallCNN
 from mentornet.students.synced_norm import synced
+from mentornet.students.timm_models import TimmImages
 from mentornet.students.wide_resnet import WideResNet, resnet101
 
 __all__ = [
     "PAPER_STUDENTS",
     "STUDENTS",
+    "BodyAndHead",
     "FastStudent",
+    "Head",
     "InceptionResNetV2",
     "Pair",
+    "Preprocessing",
     "ResNet",
     "SmallCNN",
     "SmallInception",
@@ -36,7 +44,11 @@ __all__ = [
     "find_student",
     "initialised",
     "is_frozen",
+    "make_from",
     "make_student",
+    "preprocessing_of",
+    "pretrained",
+    "pretrained_student",
     "resnet101",
     "synced",
 ]
@@ -50,6 +62,11 @@ STUDENTS: dict[str, Callable[..., nn.Module]] = {
     "inception-resnet-v2": InceptionResNetV2,
 }
 
+SOURCES: dict[str, Callable[[str], Callable[..., nn.Module]]] = {
+    "hf": HuggingFaceImages,
+    "timm": TimmImages,
+}
+"""Where pretrained students come from, by the prefix of their names."""
 
 PAPER_STUDENTS = ("inception", "resnet101", "inception-resnet-v2")
 """The students of the paper (Table 1)."""
@@ -67,21 +84,77 @@ def make_student(
     67754
     """
     factory = find_student(name)
+    return make_from(factory, f"student {name!r}", seed, channels=channels, classes=classes, **sizes)
+
+
+def make_from(
+    factory: Callable[..., object], name: str, seed: int = 0, **arguments: float
+) -> nn.Module:
+    """Return what a factory makes of these arguments, which must be a network."""
     try:
-        inspect.signature(factory).bind(channels=channels, classes=classes, **sizes)
+        inspect.signature(factory).bind(**arguments)
     except TypeError as error:
-        raise MentorNetError(f"student {name!r} cannot be made like that: {error}") from None
+        raise MentorNetError(f"{name} cannot be made like that: {error}") from None
     with seeded(seed):
         try:
-            student = factory(channels=channels, classes=classes, **sizes)
+            student = factory(**arguments)
+        except MentorNetError:
+            raise
         except Exception as error:
             said = f"{type(error).__name__}: {first_line(error)}"
-            raise MentorNetError(f"student {name!r} cannot be made: {said}") from error
+            raise MentorNetError(f"{name} cannot be made: {said}") from error
     if not isinstance(student, nn.Module):
         raise MentorNetError(f"{name} must return a torch module, got {type(student).__name__}")
     return student
 
 
 def find_student(name: str) -> Callable[..., object]:
-    """Return the class or factory of the student of that name."""
-    return load_factory(name, "student") if ":" in name else pick(STUDENTS, name, "student")
+    """Return the class or factory of the student of that name.
+
+    A name is one of `STUDENTS`; `hf:FOLDER` or `hf:NAME` for a classifier of Hugging Face
+    transformers; `timm:NAME` for a network of timm; or `module:factory` for one of your own.
+    """
+    kind, colon, source = name.partition(":")
+    if not colon:
+        return pick(STUDENTS, name, "student")
+    return SOURCES[kind](source) if kind in SOURCES else load_factory(name, "student")
+
+
+def preprocessing_of(name: str) -> Preprocessing | None:
+    """Return how a pretrained student's images are prepared; None if it is trained from scratch."""
+    found = getattr(find_student(name), "preprocessing", None)
+    if found is not None and not isinstance(found, Preprocessing):
+        raise MentorNetError(
+            f"the preprocessing of {name} must be a Preprocessing, got {type(found).__name__}; "
+            "mark the factory with mentornet.students.pretrained"
+        )
+    return found
+
+
+def pretrained_student(
+    factory: Callable[..., object],
+    preprocessing: Preprocessing,
+    *,
+    classes: int,
+    frozen: bool,
+    seed: int = 0,
+    name: str = "the student",
+    sizes: Mapping[str, float] | None = None,
+) -> BodyAndHead:
+    """Return a pretrained network with a new last layer.
+
+    Args:
+        factory: makes the network.
+        preprocessing: says what its inputs are.
+        classes: K.
+        frozen: whether only the new layer will be trained.
+        seed: the seed of the new layer.
+        name: what messages call the network.
+        sizes: sizes that the user gives.
+    """
+    network = make_from(factory, name, seed, channels=3, classes=classes, **(sizes or {}))
+    example = torch.zeros(2, *preprocessing.shape)
+    with seeded(seed):
+        student = cut_in_two(network, example, classes, frozen=frozen, name=name)
+    student.preprocessing = preprocessing
+    return student

@@ -14,13 +14,22 @@ from lightning_fabric.strategies.ddp import DDPStrategy
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from mentornet.config import MachineConfig, OptimiserConfig
+from mentornet.config import MachineConfig
 from mentornet.data.stream.fetching import Fetcher, default_workers
 from mentornet.distributed import Processes, world_size
 from mentornet.errors import MentorNetError
-from mentornet.methods import Supervision
 from mentornet.randomness import generator
-from mentornet.students import Pair, check_student, initialised, is_frozen, make_student, synced
+from mentornet.students import (
+    Head,
+    Pair,
+    check_student,
+    find_student,
+    initialised,
+    is_frozen,
+    make_student,
+    pretrained_student,
+    synced,
+)
 from mentornet.students.synced_norm import SyncedBatchNorm2d
 from mentornet.training.batches import (
     Batches,
@@ -33,11 +42,9 @@ from mentornet.training.run_folder import RunFolder
 
 __all__ = [
     "compiled",
-    "decayed_parameters",
     "fresh_student",
     "make_batches",
     "make_fabric",
-    "make_sgd",
 ]
 
 _OTHER = 4  # stream of randomness
@@ -92,7 +99,7 @@ def make_batches(prepared: Prepared, device: torch.device, processes: Processes)
     assert optimiser.batch_size is not None
     settings = BatchSettings(
         optimiser.batch_size, config.seed, device, machine.channels_last == "on", processes,
-        second_view=prepared.method.needs.second_view,
+        second_view=prepared.method.needs.second_view, prepare=prepared.preprocessing,
     )  # fmt: skip
     if not train.streamed:
         padding = optimiser.padding if optimiser.augment else None
@@ -123,9 +130,9 @@ def fresh_student(
     students = []
     for place in range(needs.students):
         seed = generator(config.seed, _OTHER, place).initial_seed() if place else config.seed
-        made = make_student(kind, channels=train.shape[0], classes=classes, seed=seed, **sizes)
-        students.append(initialised(made, train.shape, seed=seed, name=name))
-    check_student(students[0], train.shape, classes, batch_size=smallest_batch, name=name)
+        students.append(_new_student(prepared, kind, seed, sizes))
+    shape = train.shape if prepared.preprocessing is None else prepared.preprocessing.shape
+    check_student(students[0], shape, classes, batch_size=smallest_batch, name=name)
     if world_size() > 1 and is_frozen(students[0]):
         raise MentorNetError(f"all parameters of {name} are frozen; start it without torchrun")
     student: Any = students[0] if len(students) == 1 else Pair(*students)
@@ -137,6 +144,21 @@ def fresh_student(
     if config.machine.channels_last == "on":
         student = student.to(memory_format=torch.channels_last)
     return student
+
+
+def _new_student(prepared: Prepared, kind: str, seed: int, sizes: dict[str, Any]) -> nn.Module:
+    """Return one student; for features, that is only a new last layer."""
+    shape, classes, name = prepared.train.shape, len(prepared.train.classes), f"student {kind!r}"
+    if prepared.body is not None:
+        return Head(shape[0], classes)
+    if prepared.preprocessing is not None:
+        factory = find_student(kind)
+        return pretrained_student(
+            factory, prepared.preprocessing, classes=classes, frozen=False, seed=seed, name=name,
+            sizes=sizes,
+        )  # fmt: skip
+    made = make_student(kind, channels=shape[0], classes=classes, seed=seed, **sizes)
+    return initialised(made, shape, seed=seed, name=name)
 
 
 def _check_norms(student: nn.Module, smallest_batch: int, world: int) -> None:
@@ -156,43 +178,3 @@ def compiled(student: nn.Module, machine: MachineConfig) -> nn.Module:
     """Return the student, compiled if the config says so."""
     runnable: Any = torch.compile(student) if machine.compile == "on" else student
     return runnable
-
-
-def decayed_parameters(settings: OptimiserConfig, student: nn.Module) -> list[nn.Parameter]:
-    """Return the parameters that weight decay shrinks.
-
-    With `decayed = "weights"` these are the parameters with two or more dimensions: the weights of
-    convolutions and linear layers, without biases and without the scales and shifts of batch norm.
-    """
-    least = 2 if settings.decayed == "weights" else 0
-    return [part for part in student.parameters() if part.requires_grad and part.ndim >= least]
-
-
-def make_sgd(
-    settings: OptimiserConfig, student: nn.Module, supervision: Supervision
-) -> torch.optim.SGD:
-    """Return SGD for the parameters of the student and of the supervision.
-
-    If weight decay follows the weights, it is added in each step (see `add_weight_decay`), and the
-    decay of the optimiser is 0.
-    """
-    assert settings.weight_decay is not None
-    assert settings.learning_rate is not None
-    assert settings.momentum is not None
-    decayed = decayed_parameters(settings, student)
-    ours = set(decayed)
-    others = [part for part in student.parameters() if part.requires_grad and part not in ours]
-    rate = 0.0 if supervision.weighs else settings.weight_decay
-    groups: list[dict[str, Any]] = [
-        {"params": params, "weight_decay": weight_decay}
-        for params, weight_decay in (
-            (decayed, rate), (others, 0.0), (list(supervision.parameters()), 0.0),
-        )
-        if params
-    ]  # fmt: skip
-    if not groups:  # all is frozen, and SGD needs something
-        groups = [{"params": [nn.Parameter(torch.zeros(()))]}]
-    return torch.optim.SGD(
-        groups, lr=settings.learning_rate, momentum=settings.momentum,
-        nesterov=bool(settings.nesterov),
-    )  # fmt: skip

@@ -6,9 +6,10 @@ has the same batches, with any number of processes.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -35,6 +36,9 @@ _EVAL_PIXELS = 500 * 64 * 64  # the largest number of pixels in a batch of an ev
 _EVAL_MOST = {"cpu": 128}  # larger batches exceed the cache of a CPU: 500 is a third slower
 _EVAL_MOST_ELSEWHERE = 500
 
+Prepare = Callable[[Tensor], Tensor]
+"""Makes what the student reads of a batch of pixels, uint8 `(B, C, H, W)`."""
+
 Share = tuple[Tensor, slice]
 """The numbers of the samples in a whole batch, and which of them this process has."""
 
@@ -55,6 +59,8 @@ class BatchSettings:
         channels_last: whether images are stored with channels last.
         processes: the processes among which each batch is split.
         second_view: whether each batch has a second random view of its samples.
+        prepare: prepares images for a pretrained student. If it is None, images in memory get mean
+            0 and variance 1, and streamed ones are scaled to −1 … 1.
     """
 
     batch_size: int
@@ -63,6 +69,7 @@ class BatchSettings:
     channels_last: bool = False
     processes: Processes = field(default_factory=Processes)
     second_view: bool = False
+    prepare: Prepare | None = None
 
 
 class Batches(ABC):
@@ -123,7 +130,7 @@ class InMemoryBatches(Batches):
     def __init__(self, images: Samples, settings: BatchSettings, *, padding: int | None) -> None:
         super().__init__(images, settings)
         self.padding, self.flip = padding, images.shape[0] == 3
-        self.pixels = images.tensor.to(self.device)
+        self.pixels, self.prepare = images.tensor.to(self.device), settings.prepare
 
     def _views(self, epoch: int, shares: Sequence[Share]) -> Iterator[list[Tensor]]:
         every = [generator(self.seed, stream, epoch) for stream in self.streams]
@@ -136,12 +143,16 @@ class InMemoryBatches(Batches):
                         pixels, generator=draws, padding=self.padding, flip=self.flip,
                         part=(mine, len(samples)),
                     )  # fmt: skip
-                views.append(standardise(view).to(memory_format=self.memory_format))
+                views.append(self._ordered(_prepared(view, self.prepare)))
             yield views
 
     def evaluation_inputs(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
-        for images in eval_batches(pixels, self.device):
-            yield images.to(memory_format=self.memory_format)
+        for inputs in eval_batches(pixels, self.device, prepare=self.prepare):
+            yield self._ordered(inputs)
+
+    def _ordered(self, inputs: Tensor) -> Tensor:
+        """Images in the memory format of the run; other inputs as they are."""
+        return inputs.to(memory_format=self.memory_format) if inputs.ndim == 4 else inputs
 
 
 class StreamedBatches(Batches):
@@ -160,7 +171,7 @@ class StreamedBatches(Batches):
         super().__init__(images, settings)
         assert isinstance(images.inputs, Streamed)
         self.source, self.augmented, self.fetcher = images.inputs, augmented, fetcher
-        self._fetch = fetcher.fetch
+        self._fetch, self.prepare = fetcher.fetch, settings.prepare
 
     def _views(self, epoch: int, shares: Sequence[Share]) -> Iterator[list[Tensor]]:
         every = [generator(self.seed, stream, epoch) for stream in self.streams]
@@ -186,7 +197,8 @@ class StreamedBatches(Batches):
             images = scaled(pixels.to(self.device, non_blocking=True))
             if self.augmented:
                 images = distort(images, colours.popleft())
-            images = (2 * images - 1).contiguous(memory_format=self._order)
+            images = 2 * images - 1 if self.prepare is None else self.prepare(255 * images)
+            images = images.contiguous(memory_format=self._order)
             yield list(images.chunk(len(every)))
 
     @property
@@ -195,34 +207,47 @@ class StreamedBatches(Batches):
         return torch.contiguous_format if plain else self.memory_format
 
     def evaluation_inputs(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
-        for images in eval_batches(pixels, self.device, self.fetcher):
+        for images in eval_batches(pixels, self.device, self.fetcher, prepare=self.prepare):
             yield images.contiguous(memory_format=self._order)
 
 
 def eval_batches(
-    pixels: Tensor | Streamed, device: torch.device | str = "cpu", fetcher: Fetcher | None = None
+    pixels: Tensor | Streamed,
+    device: torch.device | str = "cpu",
+    fetcher: Fetcher | None = None,
+    *,
+    prepare: Prepare | None = None,
 ) -> Iterator[Tensor]:
     """Yield the inputs for an evaluation, in order, in batches.
 
     Args:
-        pixels: the images, uint8 `(N, C, H, W)`, or where their files are.
+        pixels: the images, uint8 `(N, C, H, W)`, or where their files are; or features, `(N, D)`.
         device: the device of the batches.
         fetcher: decodes images in files; None to decode them in this process.
+        prepare: prepares images for a pretrained student (see `BatchSettings`).
     """
     size = _eval_size(pixels, torch.device(device).type)
     if not isinstance(pixels, Streamed):
         for part in pixels.split(size):
-            yield standardise(part.to(device))
+            yield _prepared(part.to(device), prepare)
         return
     wanted = (
         Wanted(pixels.places(range(start, min(start + size, len(pixels)))), pixels.side)
         for start in range(0, len(pixels), size)
     )
     for part in (fetcher or Fetcher(0)).fetch(wanted):
-        yield 2 * scaled(part.to(device)) - 1
+        images = part.to(device)
+        yield 2 * scaled(images) - 1 if prepare is None else prepare(images)
+
+
+def _prepared(inputs: Tensor, prepare: Prepare | None) -> Tensor:
+    """Return what the student reads of samples in memory; features are read as they are."""
+    if inputs.ndim != 4:
+        return inputs
+    return standardise(inputs) if prepare is None else prepare(inputs)
 
 
 def _eval_size(pixels: Tensor | Streamed, device: str) -> int:
     """Return the number of images in a batch of an evaluation."""
     most = _EVAL_MOST.get(device, _EVAL_MOST_ELSEWHERE)
-    return max(1, min(most, _EVAL_PIXELS // (pixels.shape[2] * pixels.shape[3])))
+    return max(1, min(most, _EVAL_PIXELS // math.prod(pixels.shape[2:])))

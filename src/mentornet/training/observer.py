@@ -35,5 +35,8 @@ class Observer:
     def epoch(self, row: Mapping[str, Any]) -> None:
         """Called after every epoch, with its line of `metrics.jsonl`."""
 
+    def preparing(self, what: str, done: int, total: int) -> None:
+        """Called before the first step, while something takes long: `done` of `total` are ready."""
+
     def note(self, text: str) -> None:
         """Called with a line that the user should read."""

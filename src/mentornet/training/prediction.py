@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
-from mentornet.config import read_trusted
+from mentornet.config import TrainConfig, read_trusted
 from mentornet.data.stream.fetching import Fetcher
 from mentornet.data.stream.streamed import Streamed
 from mentornet.errors import MentorNetError, cut
-from mentornet.students import make_student
+from mentornet.plugins import is_factory, load_factory
+from mentornet.students import find_student, make_from, pretrained_student
+from mentornet.students.hugging_face import HuggingFaceImages
 from mentornet.training.batches import eval_batches
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.stored import check_finite
@@ -28,17 +33,11 @@ def load_student(run: RunFolder, *, best: bool = False, trust_code: bool = False
     """
     if not run.config.is_file():
         raise MentorNetError(f"{run.path} is not a run: it has no {run.config.name}")
-    chosen = read_trusted(run.config, trust_code=trust_code).student
-    about = run.about()
+    chosen = read_trusted(run.config, trust_code=trust_code)
     path = run.best if best else run.last
     weights = run.read_weights(path)
     check_finite(weights, f"{path}")
-    student = make_student(
-        chosen.student or "",
-        channels=about.channels,
-        classes=len(about.classes),
-        **chosen.sizes,
-    )  # fmt: skip  (dropout, which a method may have set, has no weights)
+    student = _empty_student(run, chosen)
     try:
         student.load_state_dict(weights)
     except RuntimeError as error:
@@ -47,6 +46,29 @@ def load_student(run: RunFolder, *, best: bool = False, trust_code: bool = False
             f"{run.path} has the weights of another student: {cut(reason, 300)}"
         ) from None
     return student.eval().requires_grad_(False)
+
+
+def _empty_student(run: RunFolder, config: TrainConfig) -> nn.Module:
+    """Return the student of a run before its weights are loaded."""
+    about, chosen = run.about(), config.student
+    name, classes = chosen.student or "", len(about.classes)
+    factory: Callable[..., object]
+    if run.student.is_dir():  # what describes a network of Hugging Face transformers
+        factory = HuggingFaceImages(run.student, weights=False)
+    elif is_factory(name):
+        factory = load_factory(name, "student", about.code)
+    else:
+        factory = find_student(name)
+    preprocessing = getattr(factory, "preprocessing", None)
+    if preprocessing is None:
+        kind = f"student {name!r}"
+        return make_from(factory, kind, channels=about.channels, classes=classes, **chosen.sizes)
+    if config.files.image_size is not None:
+        preprocessing = replace(preprocessing, size=config.files.image_size)
+    return pretrained_student(
+        factory, preprocessing, classes=classes, frozen=bool(chosen.freeze), name=name,
+        sizes=chosen.sizes,
+    )  # fmt: skip
 
 
 @torch.no_grad()
@@ -61,5 +83,6 @@ def predict(
         fetcher: what decodes streamed images.
     """
     device = next(student.parameters()).device
-    logits = [student(images).float() for images in eval_batches(pixels, device, fetcher)]
-    return torch.cat(logits).softmax(1).cpu()
+    prepare = getattr(student, "preprocessing", None)
+    inputs = eval_batches(pixels, device, fetcher, prepare=prepare)
+    return torch.cat([student(images).float() for images in inputs]).softmax(1).cpu()

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from mentornet.config import MachineConfig, TrainConfig, to_toml
 from mentornet.data import (
@@ -29,8 +29,9 @@ from mentornet.errors import MentorNetError
 from mentornet.methods import Method, make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator
-from mentornet.students import find_student
+from mentornet.students import Preprocessing, find_student
 from mentornet.training.presets import deviations, with_preset
+from mentornet.training.pretrained import absolute, preprocessing_for, sized
 from mentornet.training.recipes import Images, resolve
 from mentornet.training.verdict_use import (
     choose_method,
@@ -60,6 +61,10 @@ class Prepared:
         further: other samples that the student is evaluated on too, by name.
         samples: the number of each training sample before verdicts left some out; None where they
             did not.
+        preprocessing: how images are prepared for a pretrained student; None for all others.
+        body: the frozen part of a pretrained student, if the samples are the features that it makes
+            (see `training.frozen_features`).
+        origin: the same run with the images that the features were made of.
     """
 
     config: TrainConfig
@@ -71,6 +76,9 @@ class Prepared:
     notes: tuple[str, ...]
     further: Mapping[str, Samples] = field(default_factory=dict)
     samples: Tensor | None = None
+    preprocessing: Preprocessing | None = None
+    body: nn.Module | None = None
+    origin: Prepared | None = None
 
     @property
     def noise_rate(self) -> float | None:
@@ -89,6 +97,8 @@ class Prepared:
     @cached_property
     def digest(self) -> str:
         """A digest of everything that the result depends on: data, labels and settings."""
+        if self.origin is not None:
+            return self.origin.digest
         about = replace(self.config, machine=MachineConfig())
         content = hashlib.sha256(to_toml(about).encode())
         for samples in (self.train, self.test, self.validation, *self.further.values()):
@@ -122,6 +132,7 @@ def prepare(
         _check_method(config, make_method(early, **settings))
     if config.student.student is not None:
         find_student(config.student.student)
+    config = sized(config)
     splits = splits or _load(config, on_progress)
     for part in (splits.train, splits.test, splits.validation, *splits.further.values()):
         if part is not None:
@@ -155,7 +166,7 @@ def prepare(
     return Prepared(
         config, train, splits.test, validation, method, verified,
         (*splits.notes, *replaced, *done, *why, *deviations(config)), further=splits.further,
-        samples=samples,
+        samples=samples, preprocessing=preprocessing_for(config),
     )  # fmt: skip
 
 
@@ -190,6 +201,7 @@ def _absolute(config: TrainConfig) -> TrainConfig:
         data=data if Path(data).exists() else config.data,
         files=replace(files, folder=folder, imagenet=imagenet),
         labels=replace(labels, verdicts=tuple(map(_from_root, labels.verdicts))),
+        student=replace(config.student, student=absolute(config.student.student)),
     )
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from mentornet.config import StudentConfig, TrainConfig
-from mentornet.config.groups import Schedule
+from mentornet.config.groups import Optimiser, Schedule
 from mentornet.data import Samples
 from mentornet.data.sets.dataset import Dataset
+from mentornet.errors import MentorNetError
 from mentornet.methods import Method, settings_in_use
-from mentornet.students import PAPER_STUDENTS, find_student
+from mentornet.students import PAPER_STUDENTS, find_student, preprocessing_of
 
 __all__ = ["Images", "Recipe", "recipe_for", "resolve"]
 
@@ -53,6 +54,8 @@ class Recipe:
     drops: tuple[float, ...] = (0.5, 0.64, 0.77)
     momentum: float = 0.9
     nesterov: bool = True
+    optimiser: Optimiser | None = None
+    head_rate: float | None = None
 
 
 TINY = Recipe(
@@ -76,9 +79,26 @@ LARGE = Recipe(
 )  # fmt: skip
 """For streamed photographs, such as ImageNet (App. E); they are cropped, not padded."""
 
+HEAD = Recipe(
+    "", epochs=30, batch_size=64, learning_rate=2.0, weight_decay=1e-3, padding=0, augment=False
+)
+"""For a new last layer on the features of a pretrained network (see `Head`)."""
+
+FINE_TUNE = Recipe(
+    "", epochs=5, batch_size=32, learning_rate=1e-4, weight_decay=0.01, padding=0,
+    optimiser="adamw", head_rate=10.0,
+)  # fmt: skip
+"""For the whole of a pretrained network."""
+
+FROZEN_UP_TO = 10_000
+"""Number of samples up to which only the last layer of a pretrained network is trained."""
+
+_PADDING = 1 / 8  # of the side of an image, for a pretrained network that is fine-tuned
+_STRONG = 1500  # number of samples up to which the head has the weight decay of its recipe
+
 
 def recipe_for(images: Images) -> Recipe:
-    """Choose the recipe for images of this kind and number."""
+    """Choose the recipe for images of this kind and number, and a student trained from scratch."""
     channels, _, width = images.shape
     if images.streamed:
         return LARGE
@@ -97,8 +117,8 @@ def resolve(config: TrainConfig, images: Images, *, name: str, method: Method) -
         name: the name of the method.
         method: the method that was made by that name and the config's settings.
     """
-    recipe, optimiser = recipe_for(images), config.optimiser
-    student = _student(config.student, recipe.student, method)
+    recipe, optimiser = _recipe(config.student, images), config.optimiser
+    student = _student(config.student, recipe.student, method, images.count)
     of_the_paper = student.student in PAPER_STUDENTS
     return replace(
         config,
@@ -108,6 +128,8 @@ def resolve(config: TrainConfig, images: Images, *, name: str, method: Method) -
         ),
         optimiser=replace(
             optimiser,
+            optimiser=_or(optimiser.optimiser, recipe.optimiser),
+            head_rate=_or(optimiser.head_rate, recipe.head_rate),
             epochs=None if optimiser.steps is not None else _or(optimiser.epochs, recipe.epochs),
             batch_size=_or(optimiser.batch_size, min(recipe.batch_size, images.count)),
             learning_rate=_or(optimiser.learning_rate, recipe.learning_rate),
@@ -125,9 +147,35 @@ def resolve(config: TrainConfig, images: Images, *, name: str, method: Method) -
     )
 
 
-def _student(given: StudentConfig, otherwise: str, method: Method) -> StudentConfig:
+def is_frozen(student: StudentConfig, count: int) -> bool | None:
+    """Return whether only the last layer is trained on so many samples.
+
+    None stands for a student that is trained from scratch; to freeze that one is an error.
+    """
+    if student.student is None or preprocessing_of(student.student) is None:
+        if student.freeze:
+            raise MentorNetError(
+                f"freeze needs a pretrained student, but {student.student or 'the default one'} "
+                "is trained from scratch; name one, as in student hf:FOLDER, or leave out freeze"
+            )
+        return None
+    return count <= FROZEN_UP_TO if student.freeze is None else student.freeze
+
+
+def _recipe(student: StudentConfig, images: Images) -> Recipe:
+    frozen = is_frozen(student, images.count)
+    if frozen is None:
+        return recipe_for(images)
+    if frozen:
+        return replace(HEAD, weight_decay=HEAD.weight_decay * min(1.0, _STRONG / images.count))
+    return replace(FINE_TUNE, padding=round(_PADDING * max(images.shape[1:])))
+
+
+def _student(given: StudentConfig, otherwise: str, method: Method, count: int) -> StudentConfig:
     """Return the student's name and those of its sizes that it has a default for."""
     name = _or(given.student, otherwise)
+    if is_frozen(given, count) is not None:
+        return replace(given, freeze=is_frozen(given, count))
     own = {
         size: parameter.default
         for size, parameter in inspect.signature(find_student(name)).parameters.items()

@@ -34,7 +34,10 @@ from mentornet.files import (
 from mentornet.locking import LOCK, alone
 from mentornet.mentors.series import Point, read_points, write_points
 from mentornet.mentors.store import CONFIG, INDEX
+from mentornet.plugins import folder_of_code, is_factory
 from mentornet.schema import typed
+from mentornet.students import find_student
+from mentornet.students.hugging_face import HuggingFaceImages, keep_description
 from mentornet.training.checkpoints import Checkpoints
 from mentornet.training.stored import DataFacts, Summary, check_rows
 from mentornet.weighting import LearnedMentor
@@ -68,6 +71,7 @@ class RunFolder:
         self.mentors = path / "mentors"
         self.best = path / "checkpoints" / "best.safetensors"
         self.last = path / "checkpoints" / "last.safetensors"
+        self.student = path / "student"
         self.checkpoints = Checkpoints(path / "checkpoints")
 
     def check_free(self) -> None:
@@ -117,7 +121,7 @@ class RunFolder:
         about = {
             "classes": list(images.classes), "channels": channels, "height": height,
             "width": width, "streamed": images.streamed, "train_images": len(images),
-            "digest": digest,
+            "digest": digest, "code": _folder_of_student(config),
             "threads": torch.get_num_threads(), "job": job(),
         }  # fmt: skip
         write_json(self.data, about)
@@ -129,6 +133,9 @@ class RunFolder:
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **labels)  # type: ignore[arg-type]
         write_bytes(self.labels, buffer.getvalue())
+        factory = find_student(config.student.student or "")
+        if isinstance(factory, HuggingFaceImages):
+            keep_description(factory.folder, self.student)
         write_config(self.config, config)
 
     def check_same(self, config: TrainConfig) -> None:
@@ -229,3 +236,9 @@ class RunFolder:
     def about(self) -> DataFacts:
         """Read what is known of the data, and how the run was started."""
         return DataFacts.of(read_json(self.data), f"{self.data}")
+
+
+def _folder_of_student(config: TrainConfig) -> str | None:
+    """Return the folder of the code of a student of the user's own, which predictions need too."""
+    name = config.student.student or ""
+    return folder_of_code(name) if is_factory(name) else None

@@ -39,6 +39,7 @@ class DataFacts:
     streamed: bool = False
     train_images: int | None = None
     job: str | None = None
+    code: str | None = None
 
     @classmethod
     def of(cls, content: Mapping[str, Any], where: str) -> DataFacts:
@@ -217,4 +218,5 @@ def load_optimiser(optimiser: torch.optim.Optimizer, state: dict[str, Any]) -> N
         for weight in weights:
             for key, kept in optimiser.state.get(weight, {}).items():
                 if kept is not None:
-                    check_like(kept, weight.detach(), f"optimiser.{key!r:.60}")
+                    like = torch.zeros(()) if key == "step" else weight.detach()  # AdamW counts
+                    check_like(kept, like, f"optimiser.{key!r:.60}")

@@ -21,26 +21,25 @@ from mentornet.errors import MentorNetError
 from mentornet.methods import Task
 from mentornet.randomness import generator, seeded
 from mentornet.records import Records, write_records
-from mentornet.students import answering
+from mentornet.students import BodyAndHead, answering
 from mentornet.training.assembly import (
     compiled,
-    decayed_parameters,
     fresh_student,
     make_batches,
     make_fabric,
-    make_sgd,
 )
 from mentornet.training.batches import eval_batches
 from mentornet.training.evaluation import Evaluation, evaluate
+from mentornet.training.frozen_features import on_features
 from mentornet.training.metrics import Best, epoch_metrics, run_summary
 from mentornet.training.observer import Observer, StepMetrics
+from mentornet.training.optimisers import follow_weights, make_optimiser, set_learning_rate
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.schedules import learning_rate, run_length
 from mentornet.training.step import TrainingStep
 from mentornet.training.stored import FORMAT, RunState, load_optimiser
 from mentornet.training.student_average import StudentAverage
-from mentornet.weighting import add_weight_decay
 
 __all__ = ["DivergedError", "Trainer"]
 
@@ -75,6 +74,8 @@ class Trainer:
         self.processes = Processes.join()
         self.run = run if self.processes.first else None  # only the first process writes
         device = self.fabric.device
+        if self.config.student.freeze:
+            self.prepared = prepared = on_features(prepared, device, self.processes, self.observer)
         train = prepared.train
         self.batches = make_batches(prepared, device, self.processes)
         self.epochs, self.total_steps = run_length(optimiser, self.batches.steps)
@@ -82,9 +83,8 @@ class Trainer:
         needs, parts = prepared.method.needs, optimiser.accumulate or 1
         smallest = len(train) // self.batches.steps // parts
         self.module = fresh_student(prepared, self._first_images, smallest_batch=smallest)
-        self.decayed = decayed_parameters(optimiser, self.module)
-        sgd = make_sgd(optimiser, self.module, self.supervision)
-        self.student, self.optimiser = self.fabric.setup(compiled(self.module, machine), sgd)
+        steps = make_optimiser(optimiser, self.module, self.supervision)
+        self.student, self.optimiser = self.fabric.setup(compiled(self.module, machine), steps)
         self.average: StudentAverage | None = None
         if needs.student_average is not None:
             self.average = StudentAverage(self.module, needs.student_average)
@@ -114,8 +114,11 @@ class Trainer:
         )  # fmt: skip
 
     def _first_images(self, count: int) -> Tensor:
-        pixels = self.prepared.train.inputs[:count]
-        return torch.cat(list(eval_batches(pixels, fetcher=self.batches.fetcher)))
+        inputs = eval_batches(
+            self.prepared.train.inputs[:count], fetcher=self.batches.fetcher,
+            prepare=self.prepared.preprocessing,
+        )  # fmt: skip
+        return torch.cat(list(inputs))
 
     # Training.
 
@@ -152,13 +155,11 @@ class Trainer:
     def step(self, batch: Batch, epoch: int) -> None:
         """Take steps 4 to 12 of Algorithm 1: losses, weights, then a step of the student."""
         rate = learning_rate(self.config.optimiser, self.steps_done, self.total_steps)
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
+        set_learning_rate(self.optimiser, rate)
         self.optimiser.zero_grad()
         done = self.stepper.take(batch, rate)
         if done.decays is not None:
-            decay = self.config.optimiser.weight_decay or 0.0
-            add_weight_decay(self.decayed, decay, done.decays)
+            follow_weights(self.optimiser, self.config.optimiser.weight_decay or 0.0, done.decays)
         self.optimiser.step()
         if self.average is not None:
             self.average.update(self.module)
@@ -254,7 +255,7 @@ class Trainer:
         accuracy = tested.accuracy if validation is None else self.evaluate(validation).accuracy
         if accuracy > self.best.chosen_by:
             self.best = Best(accuracy, tested.accuracy, self.epochs_done)
-            self._best = _copy(answering(self.module).state_dict())
+            self._best = _copy(self._weights())
         row = tested.named("test")
         if validation is not None:
             row["validation_accuracy"] = accuracy
@@ -299,9 +300,16 @@ class Trainer:
 
     # Checkpoints.
 
+    def _weights(self) -> Mapping[str, Tensor]:
+        """Return the weights of the student that predicts, its frozen part included."""
+        student, body = answering(self.module), self.prepared.body
+        whole = student if body is None else BodyAndHead(body, student, frozen=True)
+        weights: Mapping[str, Tensor] = whole.state_dict()
+        return weights
+
     def save(self, run: RunFolder) -> None:
         """Write the last and the best student, then the checkpoint that belongs to them."""
-        run.write_weights(run.last, answering(self.module).state_dict())
+        run.write_weights(run.last, self._weights())
         if self._best:
             run.write_weights(run.best, self._best)
             self._best = {}

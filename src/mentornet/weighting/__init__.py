@@ -15,7 +15,12 @@ from mentornet.weighting.noise_rate import NoiseEstimate, NoiseRate
 from mentornet.weighting.posterior import LabelPosterior, confident_start, label_posterior
 from mentornet.weighting.rules import Rule, find_rule
 from mentornet.weighting.settings import DATA_DRIVEN, LearningConfig, WeightingConfig
-from mentornet.weighting.weight_decay import WeightDecay, add_weight_decay, scale_weight_decay
+from mentornet.weighting.weight_decay import (
+    WeightDecay,
+    add_weight_decay,
+    scale_weight_decay,
+    shrink,
+)
 
 __all__ = [
     "DATA_DRIVEN",
@@ -42,5 +47,6 @@ __all__ = [
     "label_posterior",
     "loss_on_another_class",
     "scale_weight_decay",
+    "shrink",
     "weighted_mean",
 ]

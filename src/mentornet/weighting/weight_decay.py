@@ -13,7 +13,7 @@ from mentornet.errors import MentorNetError
 if TYPE_CHECKING:
     from mentornet.weighting.criterion import Criterion
 
-__all__ = ["TALLY", "WeightDecay", "add_weight_decay", "scale_weight_decay"]
+__all__ = ["TALLY", "WeightDecay", "add_weight_decay", "scale_weight_decay", "shrink"]
 
 TALLY = 2**30
 """A criterion sums mean(v) in whole units of 1/TALLY, so that the sum is exact."""
@@ -132,7 +132,7 @@ class WeightDecay:
             if not rate:
                 continue
             if _decays_apart(optimizer, group):
-                _shrink(group["params"], mean * rate * group["lr"])
+                shrink(group["params"], mean * rate * group["lr"])
                 group["weight_decay"] = 0.0
             elif _adds_decay(optimizer):
                 sign = -1.0 if group.get("maximize") else 1.0
@@ -172,7 +172,15 @@ def _adds_decay(optimizer: torch.optim.Optimizer) -> bool:
 
 
 @torch.no_grad()
-def _shrink(parameters: Iterable[nn.Parameter], by: Tensor) -> None:
+def shrink(parameters: Iterable[nn.Parameter], by: Tensor) -> None:
+    """Multiply every parameter that has a gradient by 1 − `by`, as decoupled weight decay does.
+
+    >>> w = nn.Parameter(torch.tensor([2.0]))
+    >>> w.grad = torch.tensor([1.0])
+    >>> shrink([w], torch.tensor(0.25))
+    >>> w.item()
+    1.5
+    """
     for parameter in parameters:
         if parameter.grad is not None:
             parameter.mul_(1 - by.to(parameter.dtype))
