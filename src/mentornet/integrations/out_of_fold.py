@@ -21,9 +21,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from mentornet.integrations.verdict_probe import learn_true_class
 from mentornet.verdicts.verdicts import LEAST
-from mentornet.weighting import LabelPosterior, confident_start, label_posterior
+from mentornet.weighting import (
+    LabelPosterior,
+    confident_start,
+    label_posterior,
+    learn_true_class,
+    standardised,
+)
 
 __all__ = ["OutOfFold"]
 
@@ -78,7 +83,7 @@ class OutOfFold:
             transition, trusted = found.transition, _fair(found.right.numpy(), given)
         true: Floats = found.true.numpy()
         if (known >= 0).sum() >= LEAST:
-            true = learn_true_class(X, given, known, honest.numpy(), true)
+            true = learn_true_class(_columns(X), label, said, honest, found.true).numpy()
         return np.where((known >= 0)[:, None], self._one(np.maximum(known, 0)), true), found
 
     def fit(self, X: Any, true: Floats, weight: Floats) -> Any:
@@ -146,3 +151,13 @@ def _weight_name(estimator: Any) -> str | None:
         inner = _weight_name(last)
         return None if inner is None else f"{name}__{inner}"
     return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+
+
+def _columns(X: Any) -> torch.Tensor | None:
+    """Return standardised columns, `(N, D)`; None if X is no dense table of numbers."""
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "biuf":
+        return None
+    table = X.astype(np.float64)
+    there = np.isfinite(table)
+    mean = np.where(there, table, 0).sum(0) / np.maximum(there.sum(0), 1)
+    return standardised(torch.from_numpy(np.where(there, table, mean)))

@@ -49,20 +49,13 @@ class _Posterior(Supervision):
         seen = self.given >= 0
         if self.steps < self.begins or not seen.all():
             return
+        given = self.given.long()
         found = label_posterior(
-            self.memory.shares(torch.arange(len(seen), device=seen.device)), self.given,
-            transition=self.transition, known=self._said(),
+            self.memory.shares(torch.arange(len(seen), device=seen.device)), given,
+            transition=self.transition,
+            known=None if self.verdicts is None else self.verdicts.said(given),
         )  # fmt: skip
         self.transition, self.trust = found.transition, found.right.to(self.trust)
-
-    def _said(self) -> Tensor | None:
-        """Return the true class where somebody has said it, else −1, `(N,)`."""
-        if self.verdicts is None:
-            return None
-        given, index = self.given.long(), self.verdicts.index
-        said = torch.full_like(given, -1)
-        said[index] = torch.where(self.verdicts.is_correct, given[index], self.verdicts.true_label)
-        return said
 
     def observe(self, outputs: Outputs, batch: Batch) -> None:
         p = clipped(outputs.logits.detach().softmax(1))

@@ -32,6 +32,7 @@ class Needs:
         second_view: whether it reads a second random view of each sample (`Batch.second`).
         student_average: decay of a moving average of the student's parameters that it reads
             (`Seen.average`); None for no average.
+        features: whether samples must be features, such as those of a frozen student.
         dropout: the dropout that it sets in the student; None to leave it to the user.
     """
 
@@ -43,6 +44,7 @@ class Needs:
     looks_again: bool = False
     second_view: bool = False
     student_average: float | None = None
+    features: bool = False
     dropout: float | None = None
 
 
@@ -58,6 +60,8 @@ class Task:
         device: the device of the losses.
         verdicts: the verdicts on labels, or None.
         is_correct: whether each given label is correct, `(N,)`; only the oracle reads it.
+        features: the samples, `(N, D)`, if they are features (see `Needs.features`).
+        given_label: `(N,)`; like the features, for a method that begins before the first step.
     """
 
     count: int
@@ -67,6 +71,8 @@ class Task:
     device: torch.device | str = "cpu"
     verdicts: Verdicts | None = None
     is_correct: Tensor | None = None
+    features: Tensor | None = None
+    given_label: Tensor | None = None
 
 
 @dataclass(frozen=True)

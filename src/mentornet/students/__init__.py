@@ -84,7 +84,9 @@ def make_student(
     67754
     """
     factory = find_student(name)
-    return make_from(factory, f"student {name!r}", seed, channels=channels, classes=classes, **sizes)
+    return make_from(
+        factory, f"student {name!r}", seed, channels=channels, classes=classes, **sizes
+    )
 
 
 def make_from(

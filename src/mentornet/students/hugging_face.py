@@ -54,9 +54,14 @@ class HuggingFaceImages:
                 self.folder, num_labels=classes, trust_remote_code=False
             )
             if not self.weights:
-                return _Images(AutoModelForImageClassification.from_config(config, trust_remote_code=False))
+                return _Images(
+                    AutoModelForImageClassification.from_config(config, trust_remote_code=False)
+                )
             network = AutoModelForImageClassification.from_pretrained(
-                self.folder, config=config, ignore_mismatched_sizes=True, use_safetensors=True,
+                self.folder,
+                config=config,
+                ignore_mismatched_sizes=True,
+                use_safetensors=True,
                 trust_remote_code=False,
             )
         return _Images(network)

@@ -32,7 +32,7 @@ from mentornet.randomness import generator
 from mentornet.students import Preprocessing, find_student
 from mentornet.training.presets import deviations, with_preset
 from mentornet.training.pretrained import absolute, preprocessing_for, sized
-from mentornet.training.recipes import Images, resolve
+from mentornet.training.recipes import Images, is_frozen, resolve
 from mentornet.training.verdict_use import (
     choose_method,
     early_method,
@@ -144,7 +144,8 @@ def prepare(
     if config.files.validation is not None:
         train, validation = _held_out(train, config.files.validation)
     verdicts, replaced = gather_verdicts(config, train, _known_paths(splits))
-    name, why = choose_method(config, verdicts)
+    frozen = is_frozen(config.student, len(train))
+    name, why = choose_method(config, verdicts, frozen=frozen)
     method = make_method(name, **settings)
     _check_method(config, method)
     train, verified, samples, done = use_verdicts(config, method, train, verdicts)
@@ -220,6 +221,8 @@ def _check_method(config: TrainConfig, method: Method) -> None:
             "or draw them with clean_count where true labels are known"
             f"{transfer if 'mentor' in method.settings else ''}"
         )
+    if method.needs.features and config.student.freeze is False:
+        raise MentorNetError(f"{method.name} judges the features of a frozen student; set freeze")
     own, given = method.needs.dropout, config.student.dropout
     if own is not None and given not in (None, own):
         raise MentorNetError(

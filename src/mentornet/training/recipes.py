@@ -80,7 +80,7 @@ LARGE = Recipe(
 """For streamed photographs, such as ImageNet (App. E); they are cropped, not padded."""
 
 HEAD = Recipe(
-    "", epochs=30, batch_size=64, learning_rate=2.0, weight_decay=1e-3, padding=0, augment=False
+    "", epochs=30, batch_size=64, learning_rate=2.0, weight_decay=2.5e-4, padding=0, augment=False
 )
 """For a new last layer on the features of a pretrained network (see `Head`)."""
 

@@ -110,8 +110,14 @@ class Trainer:
         return Task(
             count=len(train), classes=len(train.classes), total_steps=self.total_steps,
             seed=self.config.seed, device=device, verdicts=verdicts,
-            is_correct=self.prepared.is_correct,
+            is_correct=self.prepared.is_correct, features=self._features(device),
+            given_label=train.given_label.to(device),
         )  # fmt: skip
+
+    def _features(self, device: torch.device) -> Tensor | None:
+        inputs = self.prepared.train.inputs
+        known = isinstance(inputs, Tensor) and inputs.ndim == 2 and inputs.is_floating_point()
+        return self.prepared.train.tensor.to(device) if known else None
 
     def _first_images(self, count: int) -> Tensor:
         inputs = eval_batches(

@@ -20,6 +20,7 @@ from mentornet.errors import MentorNetError
 from mentornet.methods import Method, make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator
+from mentornet.students import preprocessing_of
 from mentornet.verdicts import Verdicts, draw_verdicts, read_verdicts
 
 __all__ = ["choose_method", "early_method", "gather_verdicts", "use_verdicts"]
@@ -58,17 +59,35 @@ def gather_verdicts(
 
 
 def early_method(config: TrainConfig) -> str | None:
-    """Return the name of the method; None if it depends on the files of verdicts."""
+    """Return the name of the method; None if it depends on files, of verdicts or of samples."""
     if config.method.method is not None:
         return config.method.method
+    name = config.student.student
+    if name is not None and preprocessing_of(name) is not None:
+        return None  # it may be frozen, which depends on the number of samples
     if config.labels.clean_count is not None:
         return "mentornet-dd"
     return None if config.labels.verdicts else "mentornet-auto"
 
 
-def choose_method(config: TrainConfig, verdicts: Verdicts | None) -> tuple[str, list[str]]:
-    """Return the name of the method, and notes for the user on that choice."""
+def choose_method(
+    config: TrainConfig, verdicts: Verdicts | None, *, frozen: bool | None
+) -> tuple[str, list[str]]:
+    """Return the name of the method, and notes for the user on that choice.
+
+    Args:
+        config: the config of the run.
+        verdicts: all verdicts.
+        frozen: whether the student is frozen, so that samples are features.
+    """
     name = early_method(config)
+    if name is None and frozen:
+        return "mentornet-features", [
+            "the student is frozen, so only a new last layer is trained, and the method is "
+            "mentornet-features; set freeze to false to fine-tune the whole network"
+        ]
+    if name is None and verdicts is None:
+        name = "mentornet-auto"
     if verdicts is None:
         assert name is not None
         return name, []

@@ -78,6 +78,18 @@ class Verdicts:
         """The verdicts that `which` selects, `(M,)`, boolean."""
         return Verdicts(self.index[which], self.is_correct[which], self.true_label[which])
 
+    def said(self, given_label: Tensor) -> Tensor:
+        """The true class of each sample where these verdicts tell it, else −1, `(N,)`.
+
+        >>> verdicts = Verdicts(torch.tensor([0, 2]), torch.tensor([True, False]), torch.tensor([5, 7]))
+        >>> verdicts.said(torch.tensor([5, 5, 5])).tolist()
+        [5, -1, 7]
+        """
+        found = torch.full_like(given_label, -1)
+        given = given_label[self.index]
+        found[self.index] = torch.where(self.is_correct, given, self.true_label.to(given))
+        return found
+
     def followed_by(self, later: Verdicts) -> tuple[Verdicts, int]:
         """Both sets of verdicts as one, and how many of these verdicts the later ones replace.
 

@@ -10,11 +10,14 @@ from mentornet.weighting.evidence import Evidence, loss_on_another_class
 from mentornet.weighting.history import LossHistory
 from mentornet.weighting.learning import LearnedMentor, Learning, Outcome
 from mentornet.weighting.levels import ClassLossLevel, FairLossLevel, LossLevel
+from mentornet.weighting.linear_fit import LinearFit, fit_linear, standardised
 from mentornet.weighting.mentor_loss import MentorLoss
 from mentornet.weighting.noise_rate import NoiseEstimate, NoiseRate
+from mentornet.weighting.out_of_fold import judge_features, linear_decay
 from mentornet.weighting.posterior import LabelPosterior, confident_start, label_posterior
 from mentornet.weighting.rules import Rule, find_rule
 from mentornet.weighting.settings import DATA_DRIVEN, LearningConfig, WeightingConfig
+from mentornet.weighting.verdict_probe import learn_true_class
 from mentornet.weighting.weight_decay import (
     WeightDecay,
     add_weight_decay,
@@ -31,6 +34,7 @@ __all__ = [
     "LearnedMentor",
     "Learning",
     "LearningConfig",
+    "LinearFit",
     "LossHistory",
     "LossLevel",
     "MentorLoss",
@@ -44,9 +48,14 @@ __all__ = [
     "add_weight_decay",
     "confident_start",
     "find_rule",
+    "fit_linear",
+    "judge_features",
     "label_posterior",
+    "learn_true_class",
+    "linear_decay",
     "loss_on_another_class",
     "scale_weight_decay",
     "shrink",
+    "standardised",
     "weighted_mean",
 ]
