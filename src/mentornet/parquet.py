@@ -14,7 +14,14 @@ from mentornet.errors import MentorNetError, cut
 from mentornet.files import open_file, reading
 from mentornet.parquet_pages import measure
 
-__all__ = ["class_names", "column_names", "plain_values", "read_parquet", "read_table"]
+__all__ = [
+    "class_names",
+    "column_names",
+    "plain_values",
+    "read_parquet",
+    "read_table",
+    "vector_columns",
+]
 
 _ROOM, _RATIO = 1 << 27, 20  # a file may unpack to 128 MB, and to 20 times its size beyond that
 _END, _PARTS = 1 << 24, 100_000  # bytes of its end, and columns of all row groups together
@@ -184,6 +191,23 @@ def column_names(path: Path) -> list[str]:
     if len(set(names)) < len(names):
         raise MentorNetError(f"{path} has the columns {cut(', '.join(names))}, one of them twice")
     return names
+
+
+def vector_columns(path: Path) -> list[str]:
+    """The names of the columns in which every row is a list of numbers."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    lists = (kinds.is_list, kinds.is_large_list, kinds.is_fixed_size_list)
+    names = column_names(path)
+    with _opened(path) as opened:
+        types = {field.name: field.type for field in opened.file.schema_arrow}
+    return [
+        name
+        for name in names
+        if any(is_list(types[name]) for is_list in lists)
+        and (kinds.is_floating(types[name].value_type) or kinds.is_integer(types[name].value_type))
+    ]
 
 
 def class_names(path: Path, column: str) -> tuple[str, ...] | None:
