@@ -11,7 +11,7 @@ from typing import Any
 from mentornet.audit.evidence import RunEvidence, evidence_of
 from mentornet.audit.ranking import Ranking, rank
 from mentornet.audit.report import report
-from mentornet.audit.run_contents import curves_of, pictures_of, surfaces_of
+from mentornet.audit.run_contents import curves_of, shown_of, surfaces_of
 from mentornet.audit.tables import cleaning, cleaning_csv
 from mentornet.cells import csv_text
 from mentornet.config import (
@@ -106,9 +106,9 @@ def audit_run(
             f"the student predicts only {rows[-1]['train_accuracy']:.0%} of the given labels, so "
             "it is too early to say which are wrong"
         )
+    pictures, texts = shown_of(prepared, ranking.evidence.index)
     report(
-        ranking, out, title=f"Labels of {config.data}",
-        pictures=None if prepared is None else pictures_of(prepared.train, prepared.samples),
+        ranking, out, title=f"Labels of {config.data}", pictures=pictures, texts=texts,
         curves=curves_of(rows), surfaces=surfaces_of(folder), notes=notes, relabel=relabel,
         footer=f"{config.method.method}, {len(rows)} epochs, seed {config.seed}",
     )  # fmt: skip

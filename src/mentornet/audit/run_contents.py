@@ -17,13 +17,14 @@ from mentornet.data.stream.streamed import Streamed
 from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import Mentor, load_mentor
 from mentornet.training.batches import eval_batches
+from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 
-__all__ = ["curves_of", "pictures_of", "surfaces_of"]
+__all__ = ["curves_of", "pictures_of", "shown_of", "surfaces_of"]
 
 _CURVES = {
-    "test_accuracy": "accuracy on test images",
-    "train_accuracy": "training images predicted as labelled",
+    "test_accuracy": "accuracy on test samples",
+    "train_accuracy": "training samples predicted as labelled",
     "mean_weight": "mean weight v",
     "weight_auroc": "weights tell wrong labels (AUROC)",
 }
@@ -45,6 +46,34 @@ def curves_of(rows: list[dict[str, Any]]) -> list[Curve]:
             lines = np.interp(every, epochs, values, left=np.nan, right=np.nan)
             curves.append(Curve(title, lines))
     return curves
+
+
+def shown_of(
+    prepared: Prepared | None, index: NDArray[np.integer[Any]]
+) -> tuple[Pictures | None, list[str] | None]:
+    """Return what the page shows of the samples with these numbers: pictures, or else texts.
+
+    Args:
+        prepared: the data of the run, if it is known.
+        index: the numbers of the samples that are shown, in order.
+    """
+    if prepared is None:
+        return None, None
+    train = prepared.train
+    if train.kind == "images":
+        return pictures_of(train, prepared.samples), None
+    known = None if train.raw is None else train.raw.shown()
+    if known is None:
+        return None, None
+    return None, [known[place] for place in _places(train, prepared.samples, index).tolist()]
+
+
+def _places(
+    train: Samples, samples: Tensor | None, index: NDArray[np.integer[Any]]
+) -> Tensor:
+    """Return the places in `train` of the samples with these numbers."""
+    numbers = torch.arange(len(train)) if samples is None else samples
+    return torch.searchsorted(numbers, torch.from_numpy(index.astype(np.int64)))
 
 
 def pictures_of(images: Samples, samples: Tensor | None = None) -> Pictures:

@@ -15,6 +15,8 @@ from mentornet.students.checking import check_student, initialised, is_frozen
 from mentornet.students.fast import FastStudent
 from mentornet.students.inception import SmallInception
 from mentornet.students.inception_resnet import InceptionResNetV2
+from mentornet.students.mlp import MLP
+from mentornet.students.ngrams import NGramStudent
 from mentornet.students.pair import Pair, answering
 from mentornet.students.resnet import ResNet
 from mentornet.students.small_cnn import SmallCNN
@@ -23,15 +25,18 @@ from mentornet.students.wide_resnet import WideResNet, resnet101
 
 __all__ = [
     "PAPER_STUDENTS",
+    "MLP",
     "STUDENTS",
     "FastStudent",
     "InceptionResNetV2",
+    "NGramStudent",
     "Pair",
     "ResNet",
     "SmallCNN",
     "SmallInception",
     "WideResNet",
     "answering",
+    "check_reads",
     "check_student",
     "find_student",
     "initialised",
@@ -48,6 +53,8 @@ STUDENTS: dict[str, Callable[..., nn.Module]] = {
     "resnet": ResNet,
     "resnet101": resnet101,
     "inception-resnet-v2": InceptionResNetV2,
+    "mlp": MLP,
+    "ngrams": NGramStudent,
 }
 
 
@@ -85,3 +92,21 @@ def make_student(
 def find_student(name: str) -> Callable[..., object]:
     """Return the class or factory of the student of that name."""
     return load_factory(name, "student") if ":" in name else pick(STUDENTS, name, "student")
+
+
+def check_reads(name: str, kind: str) -> None:
+    """Raise if the student of that name cannot read inputs of this kind.
+
+    A student of ours reads images, unless its class says in `reads` that it reads vectors or
+    tokens. One of the user's own may read anything.
+
+    >>> check_reads("mlp", "vectors")
+    """
+    reads = "images" if ":" not in name else kind
+    reads = getattr(find_student(name), "reads", reads)
+    if reads != kind:
+        fit = ", ".join(one for one, made in STUDENTS.items() if getattr(made, "reads", "") == kind)
+        instead = f", or choose {fit}" if fit else ""
+        raise MentorNetError(
+            f"student {name!r} reads {reads}, but the data has {kind}; leave student out{instead}"
+        )

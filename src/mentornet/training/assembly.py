@@ -27,6 +27,7 @@ from mentornet.training.batches import (
     BatchSettings,
     InMemoryBatches,
     StreamedBatches,
+    TensorBatches,
 )
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
@@ -94,6 +95,8 @@ def make_batches(prepared: Prepared, device: torch.device, processes: Processes)
         optimiser.batch_size, config.seed, device, machine.channels_last == "on", processes,
         second_view=prepared.method.needs.second_view,
     )  # fmt: skip
+    if train.kind != "images":
+        return TensorBatches(train, settings)
     if not train.streamed:
         padding = optimiser.padding if optimiser.augment else None
         return InMemoryBatches(train, settings, padding=padding)
@@ -120,17 +123,20 @@ def fresh_student(
         sizes["dropout"] = needs.dropout
     kind, classes = config.student.student, len(train.classes)
     name = f"student {kind!r}"
+    dtype = train.tensor.dtype if train.kind == "tokens" else torch.float32
     students = []
     for place in range(needs.students):
         seed = generator(config.seed, _OTHER, place).initial_seed() if place else config.seed
-        made = make_student(kind, channels=train.shape[0], classes=classes, seed=seed, **sizes)
-        students.append(initialised(made, train.shape, seed=seed, name=name))
-    check_student(students[0], train.shape, classes, batch_size=smallest_batch, name=name)
+        made = make_student(kind, channels=train.channels, classes=classes, seed=seed, **sizes)
+        students.append(initialised(made, train.shape, dtype=dtype, seed=seed, name=name))
+    check_student(
+        students[0], train.shape, classes, batch_size=smallest_batch, dtype=dtype, name=name
+    )
     if world_size() > 1 and is_frozen(students[0]):
         raise MentorNetError(f"all parameters of {name} are frozen; start it without torchrun")
     student: Any = students[0] if len(students) == 1 else Pair(*students)
     if hasattr(student, "prepare"):
-        student.prepare(shown(_SEEN_BEFORE))
+        student.prepare(shown(getattr(student, "prepared_by", _SEEN_BEFORE)))
     if world_size() > 1:
         student = synced(student)
         _check_norms(student, smallest_batch, world_size())

@@ -26,6 +26,7 @@ __all__ = [
     "Batches",
     "InMemoryBatches",
     "StreamedBatches",
+    "TensorBatches",
     "eval_batches",
     "steps_per_epoch",
 ]
@@ -144,6 +145,28 @@ class InMemoryBatches(Batches):
             yield images.to(memory_format=self.memory_format)
 
 
+class TensorBatches(Batches):
+    """Batches of vectors or tokens in memory, as they are.
+
+    Args:
+        samples: the training samples.
+        settings: see `BatchSettings`.
+    """
+
+    def __init__(self, samples: Samples, settings: BatchSettings) -> None:
+        super().__init__(samples, settings)
+        self.inputs = samples.tensor.to(self.device)
+
+    def _views(self, epoch: int, shares: Sequence[Share]) -> Iterator[list[Tensor]]:
+        del epoch  # nothing is drawn
+        for samples, mine in shares:
+            inputs = self.inputs[samples[mine].long().to(self.device)]
+            yield [inputs] * len(self.streams)
+
+    def evaluation_inputs(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
+        yield from eval_batches(pixels, self.device)
+
+
 class StreamedBatches(Batches):
     """Batches of images in files, which worker processes decode: see `data.stream.views`.
 
@@ -205,14 +228,15 @@ def eval_batches(
     """Yield the inputs for an evaluation, in order, in batches.
 
     Args:
-        pixels: the images, uint8 `(N, C, H, W)`, or where their files are.
+        pixels: the images, uint8 `(N, C, H, W)`, or where their files are; vectors and tokens,
+            `(N, …)`, stay as they are.
         device: the device of the batches.
         fetcher: decodes images in files; None to decode them in this process.
     """
     size = _eval_size(pixels, torch.device(device).type)
     if not isinstance(pixels, Streamed):
         for part in pixels.split(size):
-            yield standardise(part.to(device))
+            yield standardise(part.to(device)) if pixels.ndim == 4 else part.to(device)
         return
     wanted = (
         Wanted(pixels.places(range(start, min(start + size, len(pixels)))), pixels.side)
@@ -223,6 +247,8 @@ def eval_batches(
 
 
 def _eval_size(pixels: Tensor | Streamed, device: str) -> int:
-    """Return the number of images in a batch of an evaluation."""
+    """Return the number of samples in a batch of an evaluation."""
+    if not isinstance(pixels, Streamed) and pixels.ndim != 4:
+        return _EVAL_MOST_ELSEWHERE
     most = _EVAL_MOST.get(device, _EVAL_MOST_ELSEWHERE)
     return max(1, min(most, _EVAL_PIXELS // (pixels.shape[2] * pixels.shape[3])))

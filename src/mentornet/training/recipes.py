@@ -8,31 +8,32 @@ from typing import Any, TypeVar
 
 from mentornet.config import StudentConfig, TrainConfig
 from mentornet.config.groups import Schedule
-from mentornet.data import Samples
+from mentornet.data import Kind, Samples
 from mentornet.data.sets.dataset import Dataset
 from mentornet.methods import Method, settings_in_use
 from mentornet.students import PAPER_STUDENTS, find_student
 
-__all__ = ["Images", "Recipe", "recipe_for", "resolve"]
+__all__ = ["Facts", "Recipe", "recipe_for", "resolve"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Images:
-    """What a recipe has to know of the training images."""
+class Facts:
+    """What a recipe has to know of the training samples."""
 
     shape: tuple[int, ...]
     count: int
     streamed: bool
+    kind: Kind = "images"
 
     @classmethod
-    def of(cls, samples: Samples) -> Images:
+    def of(cls, samples: Samples) -> Facts:
         """Return the facts of loaded samples."""
-        return cls(samples.shape, len(samples), samples.streamed)
+        return cls(samples.shape, len(samples), samples.streamed, samples.kind)
 
     @classmethod
-    def of_dataset(cls, dataset: Dataset) -> Images:
+    def of_dataset(cls, dataset: Dataset) -> Facts:
         """Return the facts of a named dataset, without loading it."""
         return cls(dataset.shape, dataset.count, dataset.streamed)
 
@@ -76,28 +77,52 @@ LARGE = Recipe(
 )  # fmt: skip
 """For streamed photographs, such as ImageNet (App. E); they are cropped, not padded."""
 
+VECTORS = Recipe(
+    "mlp", epochs=50, batch_size=64, learning_rate=0.05, weight_decay=1e-3, padding=0,
+    augment=False,
+)  # fmt: skip
+"""For rows of a table and for vectors."""
 
-def recipe_for(images: Images) -> Recipe:
-    """Choose the recipe for images of this kind and number."""
-    channels, _, width = images.shape
-    if images.streamed:
+TOKENS = Recipe(
+    "ngrams", epochs=50, batch_size=64, learning_rate=3.0, weight_decay=1e-6, padding=0,
+    augment=False,
+)  # fmt: skip
+"""For texts as hashed n-grams, with a linear model, whose inputs have length 1."""
+
+STEPS, FEWEST = 20_000, 5
+"""Of more rows, vectors or texts there are fewer epochs: about so many steps, but at least five."""
+
+
+def recipe_for(facts: Facts) -> Recipe:
+    """Choose the recipe for samples of this kind and number."""
+    if facts.kind != "images":
+        return _not_images(facts)
+    channels, _, width = facts.shape
+    if facts.streamed:
         return LARGE
     if channels == 3 and width >= 24:
-        short = max(1, round(50_000 / max(1, images.count) * COLOUR.epochs))
+        short = max(1, round(50_000 / max(1, facts.count) * COLOUR.epochs))
         return replace(COLOUR, epochs=min(40, max(COLOUR.epochs, short)))
-    return TINY if images.count < 10_000 else GREY
+    return TINY if facts.count < 10_000 else GREY
 
 
-def resolve(config: TrainConfig, images: Images, *, name: str, method: Method) -> TrainConfig:
+def _not_images(facts: Facts) -> Recipe:
+    """Choose the recipe for vectors or tokens: enough epochs for some thousand steps."""
+    recipe = VECTORS if facts.kind == "vectors" else TOKENS
+    steps = max(1, facts.count / recipe.batch_size)
+    return replace(recipe, epochs=max(FEWEST, min(recipe.epochs, round(STEPS / steps))))
+
+
+def resolve(config: TrainConfig, facts: Facts, *, name: str, method: Method) -> TrainConfig:
     """Fill in every setting that the config leaves open, those of the method included.
 
     Args:
         config: the user's config.
-        images: the training images.
+        facts: what is known of the training samples.
         name: the name of the method.
         method: the method that was made by that name and the config's settings.
     """
-    recipe, optimiser = recipe_for(images), config.optimiser
+    recipe, optimiser = recipe_for(facts), config.optimiser
     student = _student(config.student, recipe.student, method)
     of_the_paper = student.student in PAPER_STUDENTS
     return replace(
@@ -109,7 +134,7 @@ def resolve(config: TrainConfig, images: Images, *, name: str, method: Method) -
         optimiser=replace(
             optimiser,
             epochs=None if optimiser.steps is not None else _or(optimiser.epochs, recipe.epochs),
-            batch_size=_or(optimiser.batch_size, min(recipe.batch_size, images.count)),
+            batch_size=_or(optimiser.batch_size, min(recipe.batch_size, facts.count)),
             learning_rate=_or(optimiser.learning_rate, recipe.learning_rate),
             schedule=_or(optimiser.schedule, recipe.schedule),
             warm_up=_or(optimiser.warm_up, recipe.warm_up),
