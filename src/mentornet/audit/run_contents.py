@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mentornet.audit.evidence import RunEvidence
 from mentornet.audit.page import Curve, Pictures, Surface
 from mentornet.config import read_config
 from mentornet.data import Samples
+from mentornet.data.encoding import Texts
 from mentornet.data.stream.fetching import Fetcher, default_workers
 from mentornet.data.stream.streamed import Streamed
 from mentornet.features import PERCENT, MentorFeatures
@@ -48,6 +51,19 @@ def curves_of(rows: list[dict[str, Any]]) -> list[Curve]:
     return curves
 
 
+def with_names(evidence: RunEvidence, prepared: Prepared) -> RunEvidence:
+    """Return the evidence with the paths, rows and texts of the samples, where they have them."""
+    train, path = prepared.train, evidence.path
+    if path is None and train.paths is not None:
+        path = train.paths
+    row = text = None
+    if train.row is not None:
+        places = _places(train, prepared.samples, evidence.index)
+        row = train.row[places].numpy()
+        text = train.raw.at(places).texts if isinstance(train.raw, Texts) else None
+    return replace(evidence, path=path, row=row, text=text)
+
+
 def shown_of(
     prepared: Prepared | None, index: NDArray[np.integer[Any]]
 ) -> tuple[Pictures | None, list[str] | None]:
@@ -68,9 +84,7 @@ def shown_of(
     return None, [known[place] for place in _places(train, prepared.samples, index).tolist()]
 
 
-def _places(
-    train: Samples, samples: Tensor | None, index: NDArray[np.integer[Any]]
-) -> Tensor:
+def _places(train: Samples, samples: Tensor | None, index: NDArray[np.integer[Any]]) -> Tensor:
     """Return the places in `train` of the samples with these numbers."""
     numbers = torch.arange(len(train)) if samples is None else samples
     return torch.searchsorted(numbers, torch.from_numpy(index.astype(np.int64)))

@@ -115,8 +115,8 @@ def _of_file(
     if len(named) != 1:
         raise MentorNetError(f"name one file of {about.kind}, got {len(named)}")
     if encoder is None:
-        raw: Raw = Vectors(None, read_vectors(named[0]))
-        inputs = raw.values
+        inputs = read_vectors(named[0])
+        raw: Raw = Vectors(None, inputs)
     else:
         raw = read_raw(named[0], encoder)
         inputs, notes = encoder.encode(raw)
@@ -140,9 +140,7 @@ def _found(named: tuple[Path, ...]) -> list[Path]:
     return paths
 
 
-def _table(
-    names: dict[str, Sequence[str]], chances: list[list[float]], classes: list[str]
-) -> str:
+def _table(names: dict[str, Sequence[str]], chances: list[list[float]], classes: list[str]) -> str:
     rows = [[*names, "predicted_label", "probability", *(f"p_{name}" for name in classes)]]
     for *name, chance in zip(*names.values(), chances, strict=True):
         top = max(range(len(chance)), key=chance.__getitem__)

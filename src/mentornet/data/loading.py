@@ -24,8 +24,9 @@ def load_data(source: str, options: LoadOptions | None = None) -> Splits:
 
     Args:
         source: a name in `DATASETS`, or the path of a folder of images (`load_image_folder`), of
-            a folder of shards (`load_shards`), of a table of images
-            (`load_manifest`), or of a table of texts, rows or vectors (`load_table`). A name comes first: a folder called digits is `./digits`.
+            a folder of shards (`load_shards`), of a table of images (`load_manifest`), or of a file
+            of texts, rows or vectors (`load_table`). A name comes first: a folder called digits is
+            `./digits`.
         options: how to load it. An option that has no meaning for the source is an error.
     """
     options = options or LoadOptions()

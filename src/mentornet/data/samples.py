@@ -197,7 +197,7 @@ class Splits:
         validation: what the best epoch is chosen by, if the data has such a part.
         notes: lines to tell the user, such as which samples were left out.
         further: other samples that the student is evaluated on too, by name.
-        encoder: what the inputs of all parts were made with, if they came as texts, rows or vectors.
+        encoder: what the inputs were made with, if they came as texts, rows or vectors.
     """
 
     train: Samples

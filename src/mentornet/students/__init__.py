@@ -24,8 +24,8 @@ from mentornet.students.synced_norm import synced
 from mentornet.students.wide_resnet import WideResNet, resnet101
 
 __all__ = [
-    "PAPER_STUDENTS",
     "MLP",
+    "PAPER_STUDENTS",
     "STUDENTS",
     "FastStudent",
     "InceptionResNetV2",

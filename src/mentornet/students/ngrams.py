@@ -44,10 +44,11 @@ class NGramStudent(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Return the logits, `(B, K)`, of ids `(B, L)` that are padded with 0."""
-        ids = tokens.long()
+        longest = max(1, int((tokens > 0).sum(1).amax()))
+        ids = tokens[:, :longest].long()
         strength = self.idf[ids] * (ids > 0)
         strength = self.dropout(strength / strength.norm(dim=1, keepdim=True).clamp(min=1e-12))
         summed = nn.functional.embedding_bag(
-            ids, self.weight, per_sample_weights=strength, mode="sum"
+            ids, self.weight, per_sample_weights=strength, mode="sum", padding_idx=0
         )
         return torch.as_tensor(summed + self.bias)

@@ -84,7 +84,7 @@ VECTORS = Recipe(
 """For rows of a table and for vectors."""
 
 TOKENS = Recipe(
-    "ngrams", epochs=50, batch_size=64, learning_rate=3.0, weight_decay=1e-6, padding=0,
+    "ngrams", epochs=20, batch_size=128, learning_rate=5.0, weight_decay=1e-5, padding=0,
     augment=False,
 )  # fmt: skip
 """For texts as hashed n-grams, with a linear model, whose inputs have length 1."""

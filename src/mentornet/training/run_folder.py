@@ -129,8 +129,8 @@ class RunFolder:
         height, width = images.shape[1:] if images.kind == "images" else (1, 1)
         about = {
             "classes": list(images.classes), "kind": images.kind, "channels": images.channels,
-            "height": height, "width": width, "streamed": images.streamed, "train_images": len(images),
-            "digest": digest,
+            "height": height, "width": width, "streamed": images.streamed,
+            "train_images": len(images), "digest": digest,
             "threads": torch.get_num_threads(), "job": job(),
         }  # fmt: skip
         write_json(self.data, about)

@@ -51,8 +51,9 @@ class DataFacts:
     def of(cls, content: Mapping[str, Any], where: str) -> DataFacts:
         """Return the fields of the file `where`, or raise if one cannot be."""
         facts = typed(cls, content, where)
+        channels = _CHANNELS if facts.kind == "images" else _VALUES
         sizes = {
-            "classes": (len(facts.classes), _CLASSES), "channels": (facts.channels, _CHANNELS if facts.kind == "images" else _VALUES),
+            "classes": (len(facts.classes), _CLASSES), "channels": (facts.channels, channels),
             "height": (facts.height, _SIDE), "width": (facts.width, _SIDE),
             "threads": (facts.threads, 1 << 20),
         }  # fmt: skip

@@ -40,7 +40,7 @@ class NGrams(Encoder):
     name: ClassVar[str] = "ngrams"
     reads: ClassVar[type[Texts]] = Texts
     column: str
-    buckets: int = 1 << 17
+    buckets: int = 1 << 16
     longest: int = _MOST
 
     def __post_init__(self) -> None:
@@ -58,8 +58,8 @@ class NGrams(Encoder):
         usual = lengths[int(0.99 * (len(lengths) - 1))]
         longest = min(_MOST, max(_LEAST, 2 * usual), max(1, lengths[-1]))
         note = (
-            "the student is a linear model on hashed n-grams, which knows no language; a pretrained "
-            "student knows more"
+            "texts become hashed n-grams for a linear model, which knows no language; a pretrained "
+            "student would know more"
         )
         return cls(raw.column, longest=longest), (note,)
 
@@ -79,8 +79,8 @@ class NGrams(Encoder):
             kept = grams[: self.longest]
             inputs[place, : len(kept)] = torch.tensor(kept, dtype=torch.int32)
         notes = (
-            f"{cut:,} of {len(raw):,} texts are too long: only their first {self.longest:,} n-grams "
-            "are read"
+            f"{cut:,} of {len(raw):,} texts are too long: only the beginning of these is read, up to "
+            f"{self.longest:,} n-grams or {_CHARACTERS:,} characters"
         )
         return Encoded(inputs, (notes,) if cut else ())
 

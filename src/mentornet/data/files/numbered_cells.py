@@ -20,7 +20,7 @@ Numbered = Iterator[tuple[int, dict[str, str]]]
 
 
 def numbered_cells(path: Path, wanted: Collection[str] | None = None) -> tuple[list[str], Numbered]:
-    """The header of a `.csv` or `.parquet` file, and its rows, which are read as they are asked for.
+    """The header of a `.csv` or `.parquet` file, and its rows, read as they are asked for.
 
     Rows are counted as in a spreadsheet: the header of a CSV file is row 1. A missing cell is empty
     text.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mentornet.data.encoding.table import is_missing, is_number
+from mentornet.data.encoding.columns import is_missing, is_number
 from mentornet.data.files.image_folder import named_as_image
 from mentornet.data.options import LoadOptions
 from mentornet.data.tables.reading import Cells

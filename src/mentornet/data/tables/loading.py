@@ -28,11 +28,11 @@ __all__ = ["load_table"]
 def load_table(path: Path, options: LoadOptions | None = None) -> Splits:
     """The texts, rows or vectors in a file, encoded for a student.
 
-    A `.csv` (UTF-8, commas) or `.parquet` file has one sample in each row: a text, or features, or a
-    list of numbers in a Parquet column. The column `label` or `given_label`, or another that the
-    options name, has the labels; `true_label` and `split` are as in `load_manifest`, and so are the
-    parts. A `.npz` file has the array `features`, `(N, D)`, and the others beside it; labels for a
-    `.npy` file are in a file of their own.
+    A `.csv` (UTF-8, commas) or `.parquet` file has one sample in each row: a text, or features, or
+    a list of numbers in a Parquet column. The column `label` or `given_label`, or another that the
+    options name, has the labels. The columns `true_label` and `split` are as in `load_manifest`,
+    and so are the parts. A `.npz` file has the array `features`, `(N, D)`, and arrays with the
+    names of these columns. Labels for a `.npy` file are in a file of their own.
 
     Args:
         path: the file.

@@ -54,7 +54,7 @@ def read_cells(path: Path, wanted: Sequence[str] | None = None) -> Cells:
             )
     names = header if wanted is None else list(wanted)
     found: dict[str, list[str]] = {}
-    numbers = []
+    numbers: list[int] = []
     for number, cells in rows:
         if not numbers:
             found = {name: [] for name in names if name and name in cells}
