@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from typing import Any
 
 from torch import nn
 
@@ -42,6 +43,7 @@ __all__ = [
     "initialised",
     "is_frozen",
     "make_student",
+    "own_encoder",
     "resnet101",
     "synced",
 ]
@@ -92,6 +94,15 @@ def make_student(
 def find_student(name: str) -> Callable[..., object]:
     """Return the class or factory of the student of that name."""
     return load_factory(name, "student") if ":" in name else pick(STUDENTS, name, "student")
+
+
+def own_encoder(name: str | None) -> Callable[[Any], Any] | None:
+    """Return the function that fits the encoder of a student, if the student brings its own.
+
+    It is the attribute `fit_encoder` of the student's class or factory: a function of raw samples
+    that returns an `Encoder` and lines for the user, as `mentornet.data.encoding.fit_encoder` does.
+    """
+    return None if name is None else getattr(find_student(name), "fit_encoder", None)
 
 
 def check_reads(name: str, kind: str) -> None:

@@ -32,7 +32,7 @@ class MLP(nn.Module):
         classes: int = 10,
         width: int = 256,
         depth: int = 2,
-        dropout: float = 0.1,
+        dropout: float = 0.5,
     ) -> None:
         super().__init__()
         layers: list[nn.Module] = []

@@ -30,7 +30,7 @@ from mentornet.errors import MentorNetError
 from mentornet.methods import Method, make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator
-from mentornet.students import check_reads, find_student
+from mentornet.students import check_reads, find_student, own_encoder
 from mentornet.training.presets import deviations, with_preset
 from mentornet.training.recipes import Facts, resolve
 from mentornet.training.verdict_use import (
@@ -241,6 +241,7 @@ def _load(config: TrainConfig, on_progress: Progress | None) -> Splits:
         text=files.text,
         label=files.label,
         labels=None if files.labels is None else Path(files.labels),
+        encoder=own_encoder(config.student.student),
         on_progress=on_progress,
     )
     return load_data(config.data, options)

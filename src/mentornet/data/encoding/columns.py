@@ -60,6 +60,10 @@ class Number:
     deviation: float
     misses: bool
 
+    def __post_init__(self) -> None:
+        if not self.deviation > 0:
+            raise MentorNetError(f"deviation must be above 0, got {self.deviation:g}")
+
     @classmethod
     def fit(cls, column: str, cells: tuple[str, ...]) -> Number:
         """Return the column as it is in training."""

@@ -79,7 +79,7 @@ class NGrams(Encoder):
             kept = grams[: self.longest]
             inputs[place, : len(kept)] = torch.tensor(kept, dtype=torch.int32)
         notes = (
-            f"{cut:,} of {len(raw):,} texts are too long: only the beginning of these is read, up to "
+            f"{cut:,} of {len(raw):,} texts are too long: only their beginning is read, up to "
             f"{self.longest:,} n-grams or {_CHARACTERS:,} characters"
         )
         return Encoded(inputs, (notes,) if cut else ())

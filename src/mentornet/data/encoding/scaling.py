@@ -33,6 +33,16 @@ class Scaling(Encoder):
     deviation: list[float]
     column: str | None = None
 
+    def __post_init__(self) -> None:
+        if len(self.mean) != len(self.deviation):
+            raise MentorNetError(
+                f"there must be as many deviations as means, got {len(self.deviation)} for "
+                f"{len(self.mean)}"
+            )
+        for deviation in self.deviation:
+            if not deviation > 0:
+                raise MentorNetError(f"deviation must be above 0, got {deviation:g}")
+
     @classmethod
     def fit(cls, raw: Vectors) -> tuple[Scaling, tuple[str, ...]]:
         values = raw.values.double()

@@ -47,11 +47,11 @@ def load_table(path: Path, options: LoadOptions | None = None) -> Splits:
         if path.suffix.lower() in (".npy", ".npz")
         else _from_columns(path, options)
     )
+    label = label_column(f"{cells.path}", cells.columns, options.label)
     if len(cells) != len(raw):
         raise MentorNetError(
             f"{path} has {len(raw)} {raw.kind}, but there are {len(cells)} labels in {cells.path}"
         )
-    label = label_column(f"{cells.path}", cells.columns, options.label)
     splits = into_splits(_parts(labelled(path, _rows(cells, label))), notes)
     return _encoded(splits, raw, options)
 
