@@ -16,6 +16,7 @@ from mentornet.cli import main
 from mentornet.config import read_config
 from mentornet.data import LoadOptions, fetch_cifar, load_data, read_labels
 from mentornet.data.files.transition_file import read_transition
+from mentornet.data.files.vector_file import read_vectors
 from mentornet.data.stream.streamed import Streamed, read_place
 from mentornet.data.stream.views import view
 from mentornet.experiments.results import Results
@@ -111,6 +112,11 @@ DOORS: dict[str, Door] = {
     ),
     "transition.csv": Door(
         made.transition_csv, lambda folder: read_transition(folder / "transition.csv", 3)
+    ),
+    "vectors.npy": Door(made.vectors_npy, lambda folder: read_vectors(folder / "vectors.npy")),
+    "vectors.npz": Door(made.vectors_npz, lambda folder: read_vectors(folder / "vectors.npz")),
+    "vectors.parquet": Door(
+        made.vectors_parquet, lambda folder: read_vectors(folder / "vectors.parquet")
     ),
     "manifest.csv": Door(
         made.manifest_csv, lambda folder: _data(folder / "manifest.csv"), ("manifest.csv",)

@@ -88,6 +88,26 @@ def transition_csv(folder: Path) -> None:
     put(folder / "transition.csv", "0.8,0.1,0.1\n0,1,0\n0.25,0.25,0.5\n")
 
 
+# Vectors, such as embeddings.
+
+
+def _vectors() -> np.ndarray[Any, np.dtype[np.float32]]:
+    return np.linspace(-2, 2, COUNT * 4, dtype=np.float32).reshape(COUNT, 4)
+
+
+def vectors_npy(folder: Path) -> None:
+    np.save(folder / "vectors.npy", _vectors())
+
+
+def vectors_npz(folder: Path) -> None:
+    np.savez_compressed(folder / "vectors.npz", features=_vectors(), labels=np.arange(COUNT))
+
+
+def vectors_parquet(folder: Path) -> None:
+    labels = (np.arange(COUNT) % 3).tolist()
+    write_parquet(folder / "vectors.parquet", {"embedding": _vectors().tolist(), "label": labels})
+
+
 # Images.
 
 

@@ -14,7 +14,15 @@ from mentornet.errors import MentorNetError, cut
 from mentornet.files import open_file, reading
 from mentornet.parquet_pages import measure
 
-__all__ = ["class_names", "column_names", "plain_values", "read_parquet", "read_table"]
+__all__ = [
+    "class_names",
+    "column_names",
+    "plain_columns",
+    "plain_values",
+    "read_parquet",
+    "read_table",
+    "vector_columns",
+]
 
 _ROOM, _RATIO = 1 << 27, 20  # a file may unpack to 128 MB, and to 20 times its size beyond that
 _END, _PARTS = 1 << 24, 100_000  # bytes of its end, and columns of all row groups together
@@ -184,6 +192,47 @@ def column_names(path: Path) -> list[str]:
     if len(set(names)) < len(names):
         raise MentorNetError(f"{path} has the columns {cut(', '.join(names))}, one of them twice")
     return names
+
+
+def vector_columns(path: Path) -> list[str]:
+    """The names of the columns in which every row is a list of numbers."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    lists = (kinds.is_list, kinds.is_large_list, kinds.is_fixed_size_list)
+    types = _types(path)
+    return [
+        name
+        for name, kind in types.items()
+        if any(is_list(kind) for is_list in lists)
+        and (kinds.is_floating(kind.value_type) or kinds.is_integer(kind.value_type))
+    ]
+
+
+def plain_columns(path: Path) -> tuple[list[str], list[str]]:
+    """The names of all columns, and of those that hold text, numbers or booleans."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    plain = (
+        kinds.is_string, kinds.is_large_string, kinds.is_binary, kinds.is_large_binary,
+        kinds.is_integer, kinds.is_floating, kinds.is_decimal, kinds.is_boolean, kinds.is_null,
+    )  # fmt: skip
+    types = _types(path)
+    found = []
+    for name, kind in types.items():
+        inner = kind.value_type if kinds.is_dictionary(kind) else kind
+        if any(is_plain(inner) for is_plain in plain):
+            found.append(name)
+    return list(types), found
+
+
+def _types(path: Path) -> dict[str, Any]:
+    """The type of each column; none of them is there twice."""
+    names = column_names(path)
+    with _opened(path) as opened:
+        types = {field.name: field.type for field in opened.file.schema_arrow}
+    return {name: types[name] for name in names}
 
 
 def class_names(path: Path, column: str) -> tuple[str, ...] | None:

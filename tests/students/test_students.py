@@ -21,7 +21,10 @@ from mentornet.students import (
 )
 from tests.methods.steps import AtWork
 
-SMALL = [name for name in STUDENTS if name not in ("resnet101", "inception-resnet-v2")]
+OTHERS = ("mlp", "ngrams")
+"""Those that read no images."""
+
+SMALL = [n for n in STUDENTS if n not in ("resnet101", "inception-resnet-v2", *OTHERS)]
 """Those that read small images in no time."""
 
 

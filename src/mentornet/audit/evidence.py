@@ -43,6 +43,8 @@ class RunEvidence:
         forgotten: how often the given label was predicted and then was not.
         path: the name of each sample, if it has one.
         true_label: its true class number, if it is known.
+        row: the number of its row in the file of the data, from 0, if it has one.
+        text: its text, if it is one.
     """
 
     index: Integers
@@ -56,6 +58,8 @@ class RunEvidence:
     forgotten: Integers
     path: Sequence[str] | None = None
     true_label: Integers | None = None
+    row: Integers | None = None
+    text: Sequence[str] | None = None
 
     def __len__(self) -> int:
         """N."""
@@ -65,8 +69,8 @@ class RunEvidence:
         """Return the evidence of the chosen samples only; `chosen` is `(N,)`."""
         parts: dict[str, Any] = {}
         for name, column in vars(self).items():
-            if name == "path" and column is not None:
-                parts[name] = [text for text, wanted in zip(column, chosen, strict=True) if wanted]
+            if name in ("path", "text") and column is not None:
+                parts[name] = [cell for cell, wanted in zip(column, chosen, strict=True) if wanted]
             elif column is not None:
                 parts[name] = column[chosen]
         return replace(self, **parts)

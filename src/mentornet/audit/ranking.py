@@ -78,15 +78,18 @@ class Ranking:
     def table(self) -> pd.DataFrame:
         """A data frame with a row for each sample, worst first, with cleanlab's column names.
 
-        The columns are `index`, `path` if samples have one, `is_label_issue`, `label_quality`,
-        `given_label`, `predicted_label`, `predicted_probability`, `is_ambiguous`, `mean_weight`,
-        `learned_epoch`, `forgotten`, and `true_label` if it is known. Labels are class names if
+        The columns are `index`, `row` and `path` if samples have one, `is_label_issue`,
+        `label_quality`, `given_label`, `predicted_label`, `predicted_probability`, `is_ambiguous`,
+        `mean_weight`, `learned_epoch`, `forgotten`, `true_label` if it is known, and `text` if
+        samples are texts. Labels are class names if
         these are known, else numbers.
         """
         import pandas as pd
 
         evidence = self.evidence
         columns: dict[str, Any] = {"index": evidence.index}
+        if evidence.row is not None:
+            columns["row"] = evidence.row
         if evidence.path is not None:
             columns["path"] = list(evidence.path)
         columns["is_label_issue"] = self.is_issue
@@ -100,6 +103,8 @@ class Ranking:
         columns["forgotten"] = evidence.forgotten
         if evidence.true_label is not None:
             columns["true_label"] = self._named(evidence.true_label)
+        if evidence.text is not None:
+            columns["text"] = list(evidence.text)
         order = np.lexsort((self.quality, ~self.is_issue))
         return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
 

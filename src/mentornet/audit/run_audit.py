@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from mentornet.audit.cleaned_table import cleaned_table
 from mentornet.audit.evidence import RunEvidence, evidence_of
 from mentornet.audit.ranking import Ranking, rank
 from mentornet.audit.report import report
-from mentornet.audit.run_contents import curves_of, pictures_of, surfaces_of
+from mentornet.audit.run_contents import curves_of, shown_of, surfaces_of, with_names
 from mentornet.audit.tables import cleaning, cleaning_csv
 from mentornet.cells import csv_text
 from mentornet.config import (
@@ -96,8 +97,8 @@ def audit_run(
     classes = folder.about().classes
     prepared, moved = _data(folder, on_progress)
     notes += moved
-    if prepared is not None and evidence.path is None and prepared.train.paths is not None:
-        evidence = replace(evidence, path=prepared.train.paths)
+    if prepared is not None:
+        evidence = with_names(evidence, prepared)
     rows = folder.read_metrics() if folder.metrics.is_file() else []
     share, plausible = _noise_rate(rows, prepared) if noise_rate is None else (noise_rate, None)
     ranking = rank(evidence, classes=classes, noise_rate=share, plausible=plausible)
@@ -106,9 +107,9 @@ def audit_run(
             f"the student predicts only {rows[-1]['train_accuracy']:.0%} of the given labels, so "
             "it is too early to say which are wrong"
         )
+    pictures, texts = shown_of(prepared, ranking.evidence.index)
     report(
-        ranking, out, title=f"Labels of {config.data}",
-        pictures=None if prepared is None else pictures_of(prepared.train, prepared.samples),
+        ranking, out, title=f"Labels of {config.data}", pictures=pictures, texts=texts,
         curves=curves_of(rows), surfaces=surfaces_of(folder), notes=notes, relabel=relabel,
         footer=f"{config.method.method}, {len(rows)} epochs, seed {config.seed}",
     )  # fmt: skip
@@ -163,9 +164,9 @@ def _data(folder: RunFolder, on_progress: Progress | None) -> tuple[Prepared | N
     try:
         prepared = prepare(read_config(folder.config), on_progress=on_progress)
     except (MentorNetError, OSError) as error:
-        return None, [f"the images are not shown: {error}"]
+        return None, [f"the samples are not shown: {error}"]
     if prepared.digest != folder.about().digest:
-        return None, ["the images are not shown: the data has changed since the run began"]
+        return None, ["the samples are not shown: the data has changed since the run began"]
     return prepared, []
 
 
@@ -179,7 +180,7 @@ def _write_cleaned(
     prepared: Prepared | None,
     relabel: float | None,
 ) -> str:
-    """Write `cleaned.csv`: a manifest if all samples are files labelled as they came, or verdicts.
+    """Write `cleaned.csv`: a table of the samples if they are labelled as they came, or verdicts.
 
     Returns:
         The arguments of `mentornet` that train on it, with the settings of the run.
@@ -187,18 +188,20 @@ def _write_cleaned(
     config = read_config(folder.config)
     trust = " --trust-code" if own_code(config) else ""  # or this audit had not begun
     path, settings = out / "cleaned.csv", shlex.quote(f"{folder.config}")
-    plain = replace(config, labels=LabelsConfig(), files=replace(config.files, stream=False))
-    as_it_came = (
-        plain.files
-        == FilesConfig(image_size=config.files.image_size, skip_bad=config.files.skip_bad)
-        and config.labels == LabelsConfig()
+    asked = config.files
+    plain = FilesConfig(
+        image_size=asked.image_size, skip_bad=asked.skip_bad, text=asked.text, label=asked.label
     )
-    if prepared is None or not as_it_came or not isinstance(_source(config), Path):
+    as_it_came = replace(asked, stream=False) == plain and config.labels == LabelsConfig()
+    text = None
+    if prepared is not None and as_it_came and _source(config) is not None:
+        text = _listed(prepared, _source(config), cleaning(ranking, relabel=relabel))
+    if text is None:
         write_text(path, cleaning_csv(ranking, relabel=relabel))
         files = " ".join(shlex.quote(f"{file}") for file in (*config.labels.verdicts, path))
         method = _method_for_guesses(config)
         return f"train --config {settings}{trust}{method} --verdicts {files}"
-    write_text(path, _manifest(prepared, _source(config), cleaning(ranking, relabel=relabel)))
+    write_text(path, text)
     return f"train {shlex.quote(f'{path}')} --config {settings}{trust}"
 
 
@@ -221,6 +224,13 @@ def _source(config: TrainConfig) -> Path | None:
     if not where.exists() or (where.is_dir() and has_shards(where)):
         return None
     return where if where.is_dir() else where.parent
+
+
+def _listed(prepared: Prepared, root: Path | None, verdicts: Verdicts) -> str | None:
+    """Every sample that is left, as a table to train on; None if no table can hold them."""
+    if prepared.train.kind == "images":
+        return _manifest(prepared, root, verdicts)
+    return cleaned_table(prepared, verdicts)
 
 
 def _manifest(prepared: Prepared, root: Path | None, verdicts: Verdicts) -> str:

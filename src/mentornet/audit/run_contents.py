@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,21 +10,24 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mentornet.audit.evidence import RunEvidence
 from mentornet.audit.page import Curve, Pictures, Surface
 from mentornet.config import read_config
 from mentornet.data import Samples
+from mentornet.data.encoding import Texts
 from mentornet.data.stream.fetching import Fetcher, default_workers
 from mentornet.data.stream.streamed import Streamed
 from mentornet.features import PERCENT, MentorFeatures
 from mentornet.mentors import Mentor, load_mentor
 from mentornet.training.batches import eval_batches
+from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 
-__all__ = ["curves_of", "pictures_of", "surfaces_of"]
+__all__ = ["curves_of", "pictures_of", "shown_of", "surfaces_of"]
 
 _CURVES = {
-    "test_accuracy": "accuracy on test images",
-    "train_accuracy": "training images predicted as labelled",
+    "test_accuracy": "accuracy on test samples",
+    "train_accuracy": "training samples predicted as labelled",
     "mean_weight": "mean weight v",
     "weight_auroc": "weights tell wrong labels (AUROC)",
 }
@@ -45,6 +49,45 @@ def curves_of(rows: list[dict[str, Any]]) -> list[Curve]:
             lines = np.interp(every, epochs, values, left=np.nan, right=np.nan)
             curves.append(Curve(title, lines))
     return curves
+
+
+def with_names(evidence: RunEvidence, prepared: Prepared) -> RunEvidence:
+    """Return the evidence with the paths, rows and texts of the samples, where they have them."""
+    train, path = prepared.train, evidence.path
+    if path is None and train.paths is not None:
+        path = train.paths
+    row = text = None
+    if train.row is not None:
+        places = _places(train, prepared.samples, evidence.index)
+        row = train.row[places].numpy()
+        text = train.raw.at(places).texts if isinstance(train.raw, Texts) else None
+    return replace(evidence, path=path, row=row, text=text)
+
+
+def shown_of(
+    prepared: Prepared | None, index: NDArray[np.integer[Any]]
+) -> tuple[Pictures | None, list[str] | None]:
+    """Return what the page shows of the samples with these numbers: pictures, or else texts.
+
+    Args:
+        prepared: the data of the run, if it is known.
+        index: the numbers of the samples that are shown, in order.
+    """
+    if prepared is None:
+        return None, None
+    train = prepared.train
+    if train.kind == "images":
+        return pictures_of(train, prepared.samples), None
+    known = None if train.raw is None else train.raw.shown()
+    if known is None:
+        return None, None
+    return None, [known[place] for place in _places(train, prepared.samples, index).tolist()]
+
+
+def _places(train: Samples, samples: Tensor | None, index: NDArray[np.integer[Any]]) -> Tensor:
+    """Return the places in `train` of the samples with these numbers."""
+    numbers = torch.arange(len(train)) if samples is None else samples
+    return torch.searchsorted(numbers, torch.from_numpy(index.astype(np.int64)))
 
 
 def pictures_of(images: Samples, samples: Tensor | None = None) -> Pictures:

@@ -11,6 +11,7 @@ from rich import box
 from rich.table import Table
 
 from mentornet.cli.watch import RunWatch, console
+from mentornet.errors import cut
 
 __all__ = ["Audit"]
 
@@ -64,15 +65,15 @@ class Audit:
             console(stderr=True).print(note)
         ranking = done.ranking
         issues, wrong = ranking.table, ranking.wrong
-        name = "path" if "path" in issues else "index"
+        name = next(column for column in ("path", "text", "row", "index") if column in issues)
         shown = Table(box=box.SIMPLE_HEAD, title="the worst labels", title_justify="left")
         for column in (name, "given", "suggested", "probability", "quality"):
             shown.add_column(
-                column, justify="left" if column in ("given", "suggested") else "right"
+                column, justify="left" if column in ("text", "given", "suggested") else "right"
             )
         for row in issues[issues["is_label_issue"]].head(_SHOWN).to_dict("records"):
             shown.add_row(
-                f"{row[name]}", f"{row['given_label']}", f"{row['predicted_label']}",
+                cut(f"{row[name]}"), f"{row['given_label']}", f"{row['predicted_label']}",
                 f"{row['predicted_probability']:.2f}", f"{row['label_quality']:.4f}",
             )  # fmt: skip
         if ranking.is_issue.any():

@@ -1,7 +1,8 @@
-"""`mentornet predict`: the classes that a trained student predicts for images."""
+"""`mentornet predict`: the classes that a trained student predicts for new samples."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -13,9 +14,12 @@ from torch import Tensor, nn
 from mentornet.cells import csv_text
 from mentornet.cli.watch import RunWatch, console
 from mentornet.data import read_images
+from mentornet.data.encoding import Encoder, Raw, Vectors
 from mentornet.data.files.image_folder import images_below
+from mentornet.data.files.vector_file import read_vectors
 from mentornet.data.stream.fetching import Fetcher, default_workers
 from mentornet.data.stream.streamed import LooseFiles
+from mentornet.data.tables.reading import read_raw
 from mentornet.errors import MentorNetError
 from mentornet.files import write_text
 from mentornet.training import RunFolder, load_student, predict
@@ -26,17 +30,21 @@ __all__ = ["Predict"]
 
 @dataclass(frozen=True)
 class Predict:
-    """Predict the classes of images with the student of a training run.
+    """Predict the classes of new samples with the student of a training run.
 
-    The table has the path, the predicted class, its probability, and the probability of every
+    A run that was trained on images reads images. One that was trained on texts, rows or vectors
+    reads a file with the same columns; labels need not be there. The table has the path, or the
+    number of the row from 0, the predicted class, its probability, and the probability of every
     class. For example:
 
       mentornet predict runs/photos new/ --out predictions.csv
       mentornet predict runs/photos cat.jpg dog.jpg
+      mentornet predict runs/texts new.csv --out predictions.csv
 
     Attributes:
         run_folder: Folder of a training run.
-        images: Image files, or folders, which are searched for images at any depth.
+        inputs: Image files, or folders, which are searched for images at any depth; or a CSV,
+            Parquet, .npy or .npz file with texts, rows or vectors.
         out: CSV file to write; by default the table is printed.
         best: Use the student of the best epoch, as the run has chosen it, in place of the last one.
         skip_bad: Continue without images that cannot be decoded, and list them.
@@ -44,7 +52,7 @@ class Predict:
     """
 
     run_folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
-    images: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="IMAGES")]
+    inputs: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="INPUTS")]
     out: Path | None = None
     best: bool = False
     skip_bad: bool = False
@@ -56,19 +64,22 @@ class Predict:
         folder = RunFolder(self.run_folder)
         student = load_student(folder, best=self.best, trust_code=self.trust_code)
         about = folder.about()
-        paths = _found(self.images)
-        if about.streamed:
-            kept, chances = self._of_views(paths, student, about.height)
+        if about.kind != "images":
+            names, chances = _of_file(self.inputs, student, folder.read_encoder(), about)
         else:
-            kept, chances = self._of_images(paths, student, about)
-        if not kept:
-            raise MentorNetError("none of the images could be read")
-        table = _table(kept, chances.tolist(), about.classes)
+            paths = _found(self.inputs)
+            of = self._of_views if about.streamed else self._of_images
+            kept, chances = of(paths, student, about)
+            if not kept:
+                raise MentorNetError("none of the images could be read")
+            names = {"path": [path.as_posix() for path in kept]}
+        table = _table(names, chances.tolist(), about.classes)
         if self.out is None:
             print(table, end="")
         else:
             write_text(self.out, table)
-            console().print(f"wrote {self.out}: {len(kept)} images")
+            what = "images" if about.kind == "images" else "rows"
+            console().print(f"wrote {self.out}: {len(chances)} {what}")
 
     def _of_images(
         self, paths: list[Path], student: nn.Module, about: DataFacts
@@ -85,16 +96,34 @@ class Predict:
         return kept, predict(student, read.pixels) if kept else torch.empty(0)
 
     def _of_views(
-        self, paths: list[Path], student: nn.Module, side: int
+        self, paths: list[Path], student: nn.Module, about: DataFacts
     ) -> tuple[list[Path], Tensor]:
         """The same for a student that was trained on views of streamed images."""
         names = [f"{path.absolute()}" for path in paths]
         fetcher = Fetcher(default_workers(), skip_bad=self.skip_bad)
-        chances = predict(student, LooseFiles(Path("/"), names, side), fetcher=fetcher)
+        chances = predict(student, LooseFiles(Path("/"), names, about.height), fetcher=fetcher)
         for name, reason in fetcher.bad.items():
             console(stderr=True).print(f"skipped {name} cannot be read as an image: {reason}")
         kept = [place for place, name in enumerate(names) if name not in fetcher.bad]
         return [paths[place] for place in kept], chances[kept]
+
+
+def _of_file(
+    named: tuple[Path, ...], student: nn.Module, encoder: Encoder | None, about: DataFacts
+) -> tuple[dict[str, Sequence[str]], Tensor]:
+    """What names each row, and the probabilities of its classes."""
+    if len(named) != 1:
+        raise MentorNetError(f"name one file of {about.kind}, got {len(named)}")
+    if encoder is None:
+        inputs = read_vectors(named[0])
+        raw: Raw = Vectors(None, inputs)
+    else:
+        raw = read_raw(named[0], encoder)
+        inputs, notes = encoder.encode(raw)
+        for note in notes:
+            console(stderr=True).print(note)
+    names = {"row": [f"{row}" for row in range(len(raw))]}
+    return {**names, **(raw.cells() if len(raw.cells()) == 1 else {})}, predict(student, inputs)
 
 
 def _found(named: tuple[Path, ...]) -> list[Path]:
@@ -111,10 +140,10 @@ def _found(named: tuple[Path, ...]) -> list[Path]:
     return paths
 
 
-def _table(paths: list[Path], chances: list[list[float]], classes: list[str]) -> str:
-    rows = [["path", "predicted_label", "probability", *(f"p_{name}" for name in classes)]]
-    for path, chance in zip(paths, chances, strict=True):
+def _table(names: dict[str, Sequence[str]], chances: list[list[float]], classes: list[str]) -> str:
+    rows = [[*names, "predicted_label", "probability", *(f"p_{name}" for name in classes)]]
+    for *name, chance in zip(*names.values(), chances, strict=True):
         top = max(range(len(chance)), key=chance.__getitem__)
         numbers = (f"{value:.6f}" for value in chance)
-        rows.append([path.as_posix(), classes[top], f"{chance[top]:.6f}", *numbers])
+        rows.append([*name, classes[top], f"{chance[top]:.6f}", *numbers])
     return csv_text(rows)

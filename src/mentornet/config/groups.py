@@ -47,6 +47,11 @@ class FilesConfig:
             too; "imagenet" is the folder in MENTORNET_DATA.
         skip_bad: Continue without the images that cannot be decoded, and list them.
         limit: Train on only this many samples, drawn at random.
+        text: Column of a CSV or Parquet file with the texts to learn from; by default the only one
+            that reads like text.
+        label: Column of a CSV or Parquet file with the labels; by default label or given_label.
+        labels: File with the labels of vectors: .npy, or .csv, .parquet or .npz with a column
+            label.
         validation: Hold out this share of the training samples, with their given labels, and choose
             the best epoch by them.
     """
@@ -58,6 +63,9 @@ class FilesConfig:
     imagenet: str | None = None
     skip_bad: bool = False
     limit: int | None = None
+    text: str | None = None
+    label: str | None = None
+    labels: str | None = None
     validation: float | None = None
 
 

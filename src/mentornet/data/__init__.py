@@ -23,7 +23,7 @@ from mentornet.data.noise_setting import (
 )
 from mentornet.data.options import LoadOptions
 from mentornet.data.progress import Progress
-from mentornet.data.samples import Samples, Splits, check_images
+from mentornet.data.samples import Kind, Samples, Splits, check_images, check_inputs
 from mentornet.data.sets.cifar import load_cifar10, load_cifar100
 from mentornet.data.sets.cifar_archive import fetch_cifar
 from mentornet.data.sets.dataset import Dataset
@@ -39,6 +39,7 @@ __all__ = [
     "Batch",
     "Dataset",
     "HumanNoise",
+    "Kind",
     "LabelNoise",
     "LoadOptions",
     "Noise",
@@ -49,6 +50,7 @@ __all__ = [
     "UnreadableImage",
     "augment",
     "check_images",
+    "check_inputs",
     "corrupt",
     "corrupt_samples",
     "corrupt_splits",

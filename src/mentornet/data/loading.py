@@ -6,10 +6,13 @@ from pathlib import Path
 
 from mentornet.data.files.image_folder import load_image_folder
 from mentornet.data.files.manifest import load_manifest
+from mentornet.data.files.numbered_cells import numbered_cells
 from mentornet.data.options import LoadOptions
 from mentornet.data.samples import Splits
 from mentornet.data.sets.registry import DATASETS
 from mentornet.data.stream.shards import has_shards, load_shards
+from mentornet.data.tables.choosing import lists_images
+from mentornet.data.tables.loading import load_table
 from mentornet.errors import MentorNetError, cut
 from mentornet.names import did_you_mean
 
@@ -21,8 +24,9 @@ def load_data(source: str, options: LoadOptions | None = None) -> Splits:
 
     Args:
         source: a name in `DATASETS`, or the path of a folder of images (`load_image_folder`), of
-            a folder of shards (`load_shards`), or of a `.csv` or `.parquet` manifest
-            (`load_manifest`). A name comes first: a folder called digits is `./digits`.
+            a folder of shards (`load_shards`), of a table of images (`load_manifest`), or of a file
+            of texts, rows or vectors (`load_table`). A name comes first: a folder called digits is
+            `./digits`.
         options: how to load it. An option that has no meaning for the source is an error.
     """
     options = options or LoadOptions()
@@ -44,12 +48,27 @@ def _from_path(source: str, options: LoadOptions) -> Splits:
     if not path.exists():
         raise MentorNetError(
             f"unknown data {cut(source, 200)!r}; {did_you_mean(source, DATASETS)}. "
-            "A path of your own must lead to a folder of images or shards, or to a .csv or "
-            ".parquet file"
+            "A path of your own must lead to a folder of images or shards, or to a .csv, .parquet, "
+            ".npy or .npz file"
         )
     if path.is_dir() and has_shards(path):
         options.check(source, ("image_size", "skip_bad"))
         return load_shards(path, side=options.image_size, on_progress=options.on_progress)
+    if path.is_file() and _has_no_images(path, options):
+        options.check(source, ("text", "label", "labels"))
+        return load_table(path, options)
     options.check(source, ("image_size", "skip_bad", "stream"))
     load = load_image_folder if path.is_dir() else load_manifest
     return load(path, options)
+
+
+def _has_no_images(path: Path, options: LoadOptions) -> bool:
+    """Whether a file is a table of texts, rows or vectors, and not one that lists images."""
+    kind = path.suffix.lower()
+    if kind not in (".csv", ".parquet"):
+        return kind in (".npy", ".npz")
+    if options.text is not None:
+        return True
+    header, rows = numbered_cells(path)
+    _, first = next(rows, (0, {}))
+    return not lists_images(header, first.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from mentornet.data.encoding.registry import FitEncoder
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 
@@ -24,6 +25,10 @@ class LoadOptions:
             beforehand which those are, so a grey image takes the place of each.
         stream: leave the images of a folder or a table in their files.
         imagenet: the folder of ImageNet, for WebVision; `imagenet` is searched for like a dataset.
+        text: the column of texts.
+        label: the column of labels.
+        labels: the file with the labels of vectors.
+        encoder: fits the encoder of texts, rows or vectors; by default the one that suits them.
         on_progress: called while files are downloaded and images are read.
     """
 
@@ -33,12 +38,16 @@ class LoadOptions:
     skip_bad: bool = False
     stream: bool = False
     imagenet: Path | None = None
+    text: str | None = None
+    label: str | None = None
+    labels: Path | None = None
+    encoder: FitEncoder | None = None
     on_progress: Progress | None = None
 
     def check(self, source: str, allowed: tuple[str, ...]) -> None:
         """Raise if an option is given that has no meaning for the source."""
         for option in fields(self):
-            if option.name in (*allowed, "on_progress"):
+            if option.name in (*allowed, "encoder", "on_progress"):
                 continue
             value = getattr(self, option.name)
             if value is not None and value is not False:

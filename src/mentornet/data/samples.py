@@ -5,14 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import torch
 from torch import Tensor
 
+from mentornet.data.encoding import Encoder, Raw
 from mentornet.data.stream.streamed import Streamed
 from mentornet.errors import MentorNetError, cut
 
-__all__ = ["Samples", "Splits", "check_images"]
+__all__ = ["Kind", "Samples", "Splits", "check_images", "check_inputs"]
+
+Kind = Literal["images", "vectors", "tokens"]
+"""What a student reads."""
 
 
 @dataclass(frozen=True)
@@ -21,12 +26,16 @@ class Samples:
 
     Attributes:
         inputs: what the student sees, `(N, …)`; or where to find it, if it does not fit in memory.
-            Images are uint8 of shape `(N, C, H, W)`.
+            Images are uint8 of shape `(N, C, H, W)`, vectors float32 of shape `(N, D)`, and tokens
+            int32 ids of shape `(N, L)`, padded with 0.
         given_label: `(N,)`, int64 in 0 … K−1. It may be wrong.
         classes: the K class names.
         true_label: `(N,)`, int64 in 0 … K−1, if it is known.
         groups: the superclass of each class, `(K,)`, if the classes have one.
         paths: the user's name for each sample, N of them, if the samples came as files.
+        raw: the samples as their file has them, if they were encoded.
+        row: the number of each sample's row in its file, from 0, `(N,)`, if it has rows.
+        vocabulary: the number of ids that tokens can have.
     """
 
     inputs: Tensor | Streamed
@@ -35,6 +44,9 @@ class Samples:
     true_label: Tensor | None = None
     groups: Tensor | None = None
     paths: tuple[str, ...] | None = None
+    raw: Raw | None = None
+    row: Tensor | None = None
+    vocabulary: int = 0
 
     def __post_init__(self) -> None:
         if len(self.classes) < 2:
@@ -70,8 +82,20 @@ class Samples:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of one sample: (C, H, W) of an image."""
+        """The shape of one sample: (C, H, W) of an image, (D,) of a vector, (L,) of tokens."""
         return tuple(self.inputs.shape[1:])
+
+    @property
+    def kind(self) -> Kind:
+        """What the inputs are: images, or else vectors if they are numbers, and tokens if ids."""
+        if isinstance(self.inputs, Streamed) or len(self.inputs.shape) != 2:
+            return "images"
+        return "vectors" if self.inputs.is_floating_point() else "tokens"
+
+    @property
+    def channels(self) -> int:
+        """What a student is made for: C of images, D of vectors, the number of ids of tokens."""
+        return self.vocabulary if self.kind == "tokens" else self.shape[0]
 
     @property
     def streamed(self) -> bool:
@@ -97,15 +121,18 @@ class Samples:
 
     def rows(self, index: Tensor | slice) -> Samples:
         """The samples at `index`: a slice, whole numbers, or one boolean for each sample."""
+        places = torch.arange(len(self))[index]
         paths = self.paths
         if paths is not None:
-            paths = tuple(paths[place] for place in torch.arange(len(self))[index].tolist())
+            paths = tuple(paths[place] for place in places.tolist())
         return replace(
             self,
             inputs=self.inputs[index],
             given_label=self.given_label[index],
             true_label=None if self.true_label is None else self.true_label[index],
             paths=paths,
+            raw=None if self.raw is None else self.raw.at(places),
+            row=None if self.row is None else self.row[index],
         )
 
     def relabelled(self, given_label: Tensor) -> Samples:
@@ -124,6 +151,30 @@ def check_images(samples: Samples) -> None:
         raise MentorNetError(
             "images must be uint8 of shape (N, C, H, W), "
             f"got {inputs.dtype} of shape {tuple(inputs.shape)}"
+        )
+
+
+def check_inputs(samples: Samples) -> None:
+    """Raise if a student could not read the samples: they are images, vectors or tokens."""
+    inputs = samples.inputs
+    if isinstance(inputs, Streamed) or samples.kind == "images":
+        check_images(samples)
+    elif samples.kind == "vectors":
+        if inputs.dtype != torch.float32:
+            raise MentorNetError(f"vectors must be float32, got {inputs.dtype}")
+        bad = ~inputs.isfinite()
+        if bad.any():
+            row, column = bad.nonzero()[0].tolist()
+            raise MentorNetError(
+                f"vectors must be finite, got {inputs[row, column]:g} in place {column} of sample "
+                f"{row}"
+            )
+    elif inputs.dtype not in (torch.int32, torch.int64):
+        raise MentorNetError(f"tokens must be int32 or int64, got {inputs.dtype}")
+    elif inputs.numel() and not 0 <= int(inputs.min()) <= int(inputs.max()) < samples.vocabulary:
+        raise MentorNetError(
+            f"tokens must be in 0–{samples.vocabulary - 1}, got {int(inputs.min())} to "
+            f"{int(inputs.max())}"
         )
 
 
@@ -146,6 +197,7 @@ class Splits:
         validation: what the best epoch is chosen by, if the data has such a part.
         notes: lines to tell the user, such as which samples were left out.
         further: other samples that the student is evaluated on too, by name.
+        encoder: what the inputs were made with, if they came as texts, rows or vectors.
     """
 
     train: Samples
@@ -153,6 +205,7 @@ class Splits:
     validation: Samples | None = None
     notes: tuple[str, ...] = ()
     further: Mapping[str, Samples] = field(default_factory=dict)
+    encoder: Encoder | None = None
 
     def __post_init__(self) -> None:
         parts = {"test": self.test, "validation": self.validation, **self.further}

@@ -141,6 +141,7 @@ class MentorBootstrap(MentorNetDD):
     def needs(self) -> Needs:
         return Needs(
             verdicts="no" if self.mentor else "optional", one_process=True, whole_batch=True,
+            blends=self.mixup > 0,
             looks_again=self.mixup > 0,
         )  # fmt: skip
 

@@ -105,7 +105,7 @@ class MentorMix(WeightingMethod):
 
     @property
     def needs(self) -> Needs:
-        return Needs(one_process=True, whole_batch=True, looks_again=True)
+        return Needs(blends=True, one_process=True, whole_batch=True, looks_again=True)
 
     def start(self, task: Task) -> Supervision:
         engine, mixer = make_engine(self, SelfPaced(), task), Mixer(self.alpha, task.seed)

@@ -29,6 +29,7 @@ class Needs:
         whole_batch: whether a batch cannot be split into parts (`accumulate`).
         looks_again: whether the first forward pass of a batch needs no gradient, because the
             method takes the gradient of a further one (`Seen.look`).
+        blends: whether it trains on blends of two samples, so that inputs must be numbers.
         second_view: whether it reads a second random view of each sample (`Batch.second`).
         student_average: decay of a moving average of the student's parameters that it reads
             (`Seen.average`); None for no average.
@@ -42,6 +43,7 @@ class Needs:
     one_process: bool = False
     whole_batch: bool = False
     looks_again: bool = False
+    blends: bool = False
     second_view: bool = False
     student_average: float | None = None
     features: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import nn
@@ -18,6 +19,8 @@ from mentornet.students.fast import FastStudent
 from mentornet.students.hugging_face import HuggingFaceImages
 from mentornet.students.inception import SmallInception
 from mentornet.students.inception_resnet import InceptionResNetV2
+from mentornet.students.mlp import MLP
+from mentornet.students.ngrams import NGramStudent
 from mentornet.students.pair import Pair, answering
 from mentornet.students.preprocessing import Preprocessing, pretrained
 from mentornet.students.resnet import ResNet
@@ -27,12 +30,14 @@ from mentornet.students.timm_models import TimmImages
 from mentornet.students.wide_resnet import WideResNet, resnet101
 
 __all__ = [
+    "MLP",
     "PAPER_STUDENTS",
     "STUDENTS",
     "BodyAndHead",
     "FastStudent",
     "Head",
     "InceptionResNetV2",
+    "NGramStudent",
     "Pair",
     "Preprocessing",
     "ResNet",
@@ -40,12 +45,14 @@ __all__ = [
     "SmallInception",
     "WideResNet",
     "answering",
+    "check_reads",
     "check_student",
     "find_student",
     "initialised",
     "is_frozen",
     "make_from",
     "make_student",
+    "own_encoder",
     "preprocessing_of",
     "pretrained",
     "pretrained_student",
@@ -60,6 +67,8 @@ STUDENTS: dict[str, Callable[..., nn.Module]] = {
     "resnet": ResNet,
     "resnet101": resnet101,
     "inception-resnet-v2": InceptionResNetV2,
+    "mlp": MLP,
+    "ngrams": NGramStudent,
 }
 
 SOURCES: dict[str, Callable[[str], Callable[..., nn.Module]]] = {
@@ -160,3 +169,30 @@ def pretrained_student(
         student = cut_in_two(network, example, classes, frozen=frozen, name=name)
     student.preprocessing = preprocessing
     return student
+
+
+def own_encoder(name: str | None) -> Callable[[Any], Any] | None:
+    """Return the function that fits the encoder of a student, if the student brings its own.
+
+    It is the attribute `fit_encoder` of the student's class or factory: a function of raw samples
+    that returns an `Encoder` and lines for the user, as `mentornet.data.encoding.fit_encoder` does.
+    """
+    return None if name is None else getattr(find_student(name), "fit_encoder", None)
+
+
+def check_reads(name: str, kind: str) -> None:
+    """Raise if the student of that name cannot read inputs of this kind.
+
+    A student of ours reads images, unless its class says in `reads` that it reads vectors or
+    tokens. One of the user's own may read anything.
+
+    >>> check_reads("mlp", "vectors")
+    """
+    reads = "images" if ":" not in name else kind
+    reads = getattr(find_student(name), "reads", reads)
+    if reads != kind:
+        fit = ", ".join(one for one, made in STUDENTS.items() if getattr(made, "reads", "") == kind)
+        instead = f", or choose {fit}" if fit else ""
+        raise MentorNetError(
+            f"student {name!r} reads {reads}, but the data has {kind}; leave student out{instead}"
+        )

@@ -20,20 +20,26 @@ def is_frozen(student: nn.Module) -> bool:
 
 
 def initialised(
-    student: nn.Module, shape: tuple[int, ...], *, seed: int = 0, name: str = "the student"
+    student: nn.Module,
+    shape: tuple[int, ...],
+    *,
+    dtype: torch.dtype = torch.float32,
+    seed: int = 0,
+    name: str = "the student",
 ) -> nn.Module:
-    """Return the student after a look at two images, if it has lazy layers, which need one.
+    """Return the student after a look at two samples, if it has lazy layers, which need one.
 
     Args:
         student: the student.
-        shape: the shape of an image.
+        shape: the shape of the input of one sample.
+        dtype: of the inputs.
         seed: the seed of the parameters that are made.
         name: what messages call it.
     """
     if not _is_lazy(student):
         return student
     with torch.no_grad(), seeded(seed):
-        _logits(student.eval(), shape, 2, name)
+        _logits(student.eval(), torch.zeros(2, *shape, dtype=dtype), name)
     if _is_lazy(student):
         raise MentorNetError(f"{name} has lazy layers that its forward does not use")
     return student.train()
@@ -50,18 +56,20 @@ def check_student(
     classes: int,
     batch_size: int = 2,
     *,
+    dtype: torch.dtype = torch.float32,
     name: str = "the student",
 ) -> None:
-    """Raise if the student does not return logits `(B, K)` for images of that shape.
+    """Raise if the student does not return logits `(B, K)` for inputs of that shape.
 
     A copy of the student is called as in training and as in evaluation, so that the student itself
     does not change.
 
     Args:
         student: the student.
-        shape: the shape of an image.
+        shape: the shape of the input of one sample.
         classes: K.
         batch_size: B.
+        dtype: of the inputs.
         name: what messages call it.
     """
     if not any(True for _ in student.parameters()):
@@ -73,7 +81,7 @@ def check_student(
             f"{name} cannot be copied by copy.deepcopy, which it must: {_said(error)}"
         ) from error
     with seeded(0):
-        logits = _logits(twin.train(), shape, batch_size, name)
+        logits = _logits(twin.train(), torch.zeros(batch_size, *shape, dtype=dtype), name)
         _check_logits(logits, (batch_size, classes), name)
         if not (logits.requires_grad or is_frozen(twin)):
             raise MentorNetError(
@@ -81,18 +89,25 @@ def check_student(
                 "no_grad or detach?"
             )
         with torch.no_grad():
-            found = _logits(twin.eval(), shape, 2, name)
+            found = _logits(twin.eval(), torch.zeros(2, *shape, dtype=dtype), name)
         _check_logits(found, (2, classes), f"{name}, in evaluation,")
 
 
-def _logits(student: nn.Module, shape: tuple[int, ...], batch_size: int, name: str) -> torch.Tensor:
+def _logits(student: nn.Module, inputs: torch.Tensor, name: str) -> torch.Tensor:
     try:
-        logits: torch.Tensor = student(torch.zeros(batch_size, *shape))
+        logits: torch.Tensor = student(inputs)
     except Exception as error:
         raise MentorNetError(
-            f"{name} cannot read a batch of {batch_size} images of shape {shape}: {_said(error)}"
+            f"{name} cannot read a batch of {len(inputs)} {_words(inputs)} of shape "
+            f"{tuple(inputs.shape[1:])}: {_said(error)}"
         ) from error
     return logits
+
+
+def _words(inputs: torch.Tensor) -> str:
+    if not inputs.is_floating_point():
+        return "rows of tokens"
+    return "images" if inputs.ndim == 4 else "vectors"
 
 
 def _check_logits(logits: object, expected: tuple[int, int], name: str) -> None:

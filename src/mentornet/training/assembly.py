@@ -36,6 +36,7 @@ from mentornet.training.batches import (
     BatchSettings,
     InMemoryBatches,
     StreamedBatches,
+    TensorBatches,
 )
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
@@ -101,6 +102,8 @@ def make_batches(prepared: Prepared, device: torch.device, processes: Processes)
         optimiser.batch_size, config.seed, device, machine.channels_last == "on", processes,
         second_view=prepared.method.needs.second_view, prepare=prepared.preprocessing,
     )  # fmt: skip
+    if train.kind != "images":
+        return TensorBatches(train, settings)
     if not train.streamed:
         padding = optimiser.padding if optimiser.augment else None
         return InMemoryBatches(train, settings, padding=padding)
@@ -127,17 +130,18 @@ def fresh_student(
         sizes["dropout"] = needs.dropout
     kind, classes = config.student.student, len(train.classes)
     name = f"student {kind!r}"
+    dtype = train.tensor.dtype if train.kind == "tokens" else torch.float32
     students = []
     for place in range(needs.students):
         seed = generator(config.seed, _OTHER, place).initial_seed() if place else config.seed
-        students.append(_new_student(prepared, kind, seed, sizes))
+        students.append(_new_student(prepared, kind, seed, sizes, dtype))
     shape = train.shape if prepared.preprocessing is None else prepared.preprocessing.shape
-    check_student(students[0], shape, classes, batch_size=smallest_batch, name=name)
+    check_student(students[0], shape, classes, smallest_batch, dtype=dtype, name=name)
     if world_size() > 1 and is_frozen(students[0]):
         raise MentorNetError(f"all parameters of {name} are frozen; start it without torchrun")
     student: Any = students[0] if len(students) == 1 else Pair(*students)
     if hasattr(student, "prepare"):
-        student.prepare(shown(_SEEN_BEFORE))
+        student.prepare(shown(getattr(student, "prepared_by", _SEEN_BEFORE)))
     if world_size() > 1:
         student = synced(student)
         _check_norms(student, smallest_batch, world_size())
@@ -146,7 +150,9 @@ def fresh_student(
     return student
 
 
-def _new_student(prepared: Prepared, kind: str, seed: int, sizes: dict[str, Any]) -> nn.Module:
+def _new_student(
+    prepared: Prepared, kind: str, seed: int, sizes: dict[str, Any], dtype: torch.dtype
+) -> nn.Module:
     """Return one student; for features, that is only a new last layer."""
     shape, classes, name = prepared.train.shape, len(prepared.train.classes), f"student {kind!r}"
     if prepared.body is not None:
@@ -157,8 +163,9 @@ def _new_student(prepared: Prepared, kind: str, seed: int, sizes: dict[str, Any]
             factory, prepared.preprocessing, classes=classes, frozen=False, seed=seed, name=name,
             sizes=sizes,
         )  # fmt: skip
-    made = make_student(kind, channels=shape[0], classes=classes, seed=seed, **sizes)
-    return initialised(made, shape, seed=seed, name=name)
+    channels = prepared.train.channels
+    made = make_student(kind, channels=channels, classes=classes, seed=seed, **sizes)
+    return initialised(made, shape, dtype=dtype, seed=seed, name=name)
 
 
 def _check_norms(student: nn.Module, smallest_batch: int, world: int) -> None:

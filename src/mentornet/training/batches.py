@@ -27,6 +27,7 @@ __all__ = [
     "Batches",
     "InMemoryBatches",
     "StreamedBatches",
+    "TensorBatches",
     "eval_batches",
     "steps_per_epoch",
 ]
@@ -143,16 +144,35 @@ class InMemoryBatches(Batches):
                         pixels, generator=draws, padding=self.padding, flip=self.flip,
                         part=(mine, len(samples)),
                     )  # fmt: skip
-                views.append(self._ordered(_prepared(view, self.prepare)))
+                inputs = _prepared(view, self.prepare)
+                views.append(inputs.to(memory_format=self.memory_format))
             yield views
 
     def evaluation_inputs(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
         for inputs in eval_batches(pixels, self.device, prepare=self.prepare):
-            yield self._ordered(inputs)
+            yield inputs.to(memory_format=self.memory_format)
 
-    def _ordered(self, inputs: Tensor) -> Tensor:
-        """Images in the memory format of the run; other inputs as they are."""
-        return inputs.to(memory_format=self.memory_format) if inputs.ndim == 4 else inputs
+
+class TensorBatches(Batches):
+    """Batches of vectors or tokens in memory, as they are.
+
+    Args:
+        samples: the training samples.
+        settings: see `BatchSettings`.
+    """
+
+    def __init__(self, samples: Samples, settings: BatchSettings) -> None:
+        super().__init__(samples, settings)
+        self.inputs = samples.tensor.to(self.device)
+
+    def _views(self, epoch: int, shares: Sequence[Share]) -> Iterator[list[Tensor]]:
+        del epoch  # nothing is drawn
+        for samples, mine in shares:
+            inputs = self.inputs[samples[mine].long().to(self.device)]
+            yield [inputs] * len(self.streams)
+
+    def evaluation_inputs(self, pixels: Tensor | Streamed) -> Iterator[Tensor]:
+        yield from eval_batches(pixels, self.device)
 
 
 class StreamedBatches(Batches):
@@ -221,7 +241,8 @@ def eval_batches(
     """Yield the inputs for an evaluation, in order, in batches.
 
     Args:
-        pixels: the images, uint8 `(N, C, H, W)`, or where their files are; or features, `(N, D)`.
+        pixels: the images, uint8 `(N, C, H, W)`, or where their files are; vectors and tokens,
+            `(N, …)`, stay as they are.
         device: the device of the batches.
         fetcher: decodes images in files; None to decode them in this process.
         prepare: prepares images for a pretrained student (see `BatchSettings`).
@@ -248,6 +269,8 @@ def _prepared(inputs: Tensor, prepare: Prepare | None) -> Tensor:
 
 
 def _eval_size(pixels: Tensor | Streamed, device: str) -> int:
-    """Return the number of images in a batch of an evaluation."""
+    """Return the number of samples in a batch of an evaluation."""
+    if not isinstance(pixels, Streamed) and pixels.ndim != 4:
+        return _EVAL_MOST_ELSEWHERE
     most = _EVAL_MOST.get(device, _EVAL_MOST_ELSEWHERE)
     return max(1, min(most, _EVAL_PIXELS // math.prod(pixels.shape[2:])))

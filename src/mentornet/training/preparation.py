@@ -17,22 +17,23 @@ from mentornet.data import (
     LoadOptions,
     Samples,
     Splits,
-    check_images,
+    check_inputs,
     corrupt_splits,
     load_data,
     noise_rate,
     parse_noise,
 )
+from mentornet.data.encoding import Encoder
 from mentornet.data.holdout import hold_out
 from mentornet.data.progress import Progress
 from mentornet.errors import MentorNetError
 from mentornet.methods import Method, make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator
-from mentornet.students import Preprocessing, find_student
+from mentornet.students import Preprocessing, check_reads, find_student, own_encoder
 from mentornet.training.presets import deviations, with_preset
 from mentornet.training.pretrained import absolute, preprocessing_for, sized
-from mentornet.training.recipes import Images, is_frozen, resolve
+from mentornet.training.recipes import Facts, is_frozen, resolve
 from mentornet.training.verdict_use import (
     choose_method,
     early_method,
@@ -65,6 +66,7 @@ class Prepared:
         body: the frozen part of a pretrained student, if the samples are the features that it makes
             (see `training.frozen_features`).
         origin: the same run with the images that the features were made of.
+        encoder: what the inputs were made with, if they came as texts, rows or vectors.
     """
 
     config: TrainConfig
@@ -79,6 +81,7 @@ class Prepared:
     preprocessing: Preprocessing | None = None
     body: nn.Module | None = None
     origin: Prepared | None = None
+    encoder: Encoder | None = None
 
     @property
     def noise_rate(self) -> float | None:
@@ -136,7 +139,7 @@ def prepare(
     splits = splits or _load(config, on_progress)
     for part in (splits.train, splits.test, splits.validation, *splits.further.values()):
         if part is not None:
-            check_images(part)
+            check_inputs(part)
     if noise is not None:
         splits = corrupt_splits(splits, noise, seed=config.seed)
     train = _limited(splits.train, config.files.limit, config.seed)
@@ -155,19 +158,22 @@ def prepare(
         if noise is not None or not _has_clean_labels(config.data):
             raise MentorNetError(f"{name} needs true labels, which this data does not have")
         train = replace(train, true_label=train.given_label)  # the labels of this dataset are clean
-    config = resolve(config, Images.of(train), name=name, method=method)
+    config = resolve(config, Facts.of(train), name=name, method=method)
     batch_size = config.optimiser.batch_size or 0
     if batch_size > len(train):
         raise MentorNetError(
             f"batch_size must be at most the {len(train)} training samples, got {batch_size}"
         )
-    padding, side = config.optimiser.padding or 0, max(train.shape[1:])
-    if padding > side:
+    check_reads(config.student.student or "", train.kind)
+    if method.needs.blends and train.kind == "tokens":
+        raise MentorNetError(f"{name} blends samples, which is not possible with texts")
+    padding, side = config.optimiser.padding or 0, max(train.shape[1:], default=0)
+    if padding > side and train.kind == "images":
         raise MentorNetError(f"padding must be at most the {side} pixels of a side, got {padding}")
     return Prepared(
         config, train, splits.test, validation, method, verified,
         (*splits.notes, *replaced, *done, *why, *deviations(config)), further=splits.further,
-        samples=samples, preprocessing=preprocessing_for(config),
+        samples=samples, encoder=splits.encoder, preprocessing=preprocessing_for(config),
     )  # fmt: skip
 
 
@@ -184,9 +190,9 @@ def preview(config: TrainConfig, *, on_progress: Progress | None = None) -> Trai
         return prepare(config, on_progress=on_progress).config
     method = make_method(name, **parse_settings(known.method.set))
     _check_method(known, method)
-    images = Images.of_dataset(DATASETS[known.data])
-    count = min(known.files.limit or images.count, images.count)
-    return resolve(known, replace(images, count=count), name=name, method=method)
+    facts = Facts.of_dataset(DATASETS[known.data])
+    count = min(known.files.limit or facts.count, facts.count)
+    return resolve(known, replace(facts, count=count), name=name, method=method)
 
 
 def _absolute(config: TrainConfig) -> TrainConfig:
@@ -194,13 +200,14 @@ def _absolute(config: TrainConfig) -> TrainConfig:
     files, labels = config.files, config.labels
     data = config.data if config.data in DATASETS else _from_root(config.data)
     folder = None if files.folder is None else _from_root(files.folder)
+    beside = None if files.labels is None else _from_root(files.labels)
     imagenet = files.imagenet
     if imagenet is not None and (Path(imagenet).exists() or imagenet != "imagenet"):
         imagenet = _from_root(imagenet)
     return replace(
         config,
         data=data if Path(data).exists() else config.data,
-        files=replace(files, folder=folder, imagenet=imagenet),
+        files=replace(files, folder=folder, imagenet=imagenet, labels=beside),
         labels=replace(labels, verdicts=tuple(map(_from_root, labels.verdicts))),
         student=replace(config.student, student=absolute(config.student.student)),
     )
@@ -246,6 +253,10 @@ def _load(config: TrainConfig, on_progress: Progress | None) -> Splits:
         skip_bad=files.skip_bad,
         stream=files.stream,
         imagenet=None if files.imagenet is None else Path(files.imagenet),
+        text=files.text,
+        label=files.label,
+        labels=None if files.labels is None else Path(files.labels),
+        encoder=own_encoder(config.student.student),
         on_progress=on_progress,
     )
     return load_data(config.data, options)

@@ -94,7 +94,10 @@ def _train(
             run.sweep()
             if not resume:
                 run.check_free()  # again, now that nobody else can write here
-                run.start(prepared.config, prepared.train, prepared.digest, prepared.samples)
+                run.start(
+                    prepared.config, prepared.train, prepared.digest, prepared.samples,
+                    prepared.encoder,
+                )  # fmt: skip
         processes.wait()
         if resume:
             _go_on(trainer, run, observer)

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from mentornet.config import TrainConfig, differences, read_config, write_config
 from mentornet.data import Samples
+from mentornet.data.encoding import Encoder, read_encoder
 from mentornet.distributed import job
 from mentornet.errors import MentorNetError, first_line
 from mentornet.files import (
@@ -45,7 +46,7 @@ from mentornet.weighting import LearnedMentor
 __all__ = ["RunFolder"]
 
 _TEMPORARY = re.compile(  # left by `files.write_bytes` if the process was killed
-    r"\.(config\.toml|data\.json|labels\.npz|metrics\.jsonl|records\.parquet|summary\.json|"
+    r"\.(config\.toml|data\.json|encoder\.json|labels\.npz|metrics\.jsonl|records\.parquet|summary\.json|"
     r"curves\.\w+|\w+\.safetensors|epoch-.*)\.[0-9a-f]{16}"
 )
 
@@ -64,6 +65,7 @@ class RunFolder:
         self.config = path / "config.toml"
         self.data = path / "data.json"
         self.labels = path / "labels.npz"
+        self.encoder = path / "encoder.json"
         self.metrics = path / "metrics.jsonl"
         self.records = path / "records.parquet"
         self.summary = path / "summary.json"
@@ -84,7 +86,12 @@ class RunFolder:
                 f"{self.path} already has a run; set resume to continue it, or choose another out"
             )
         found = {entry.name for entry in self.path.iterdir()} if self.path.exists() else set()
-        ours = {LOCK, self.data.name, self.labels.name}  # of a run that was killed at its start
+        ours = {
+            LOCK,
+            self.data.name,
+            self.labels.name,
+            self.encoder.name,
+        }  # of a run that was killed at its start
         foreign = {name for name in found - ours if not _TEMPORARY.fullmatch(name)}
         if foreign:
             raise MentorNetError(
@@ -107,24 +114,32 @@ class RunFolder:
             )
 
     def start(
-        self, config: TrainConfig, images: Samples, digest: str, samples: Tensor | None = None
+        self,
+        config: TrainConfig,
+        images: Samples,
+        digest: str,
+        samples: Tensor | None = None,
+        encoder: Encoder | None = None,
     ) -> None:
         """Write what is known before the first step. The config is last, because it marks a run.
 
         Args:
             config: the config of the run.
-            images: the training images.
+            images: the training samples.
             digest: the digest of everything that the run depends on.
-            samples: the numbers of the images, if some were left out before.
+            samples: the numbers of the samples, if some were left out before.
+            encoder: what their inputs were made with.
         """
-        channels, height, width = images.shape
+        height, width = images.shape[1:] if images.kind == "images" else (1, 1)
         about = {
-            "classes": list(images.classes), "channels": channels, "height": height,
-            "width": width, "streamed": images.streamed, "train_images": len(images),
-            "digest": digest, "code": _folder_of_student(config),
+            "classes": list(images.classes), "kind": images.kind, "channels": images.channels,
+            "height": height, "width": width, "streamed": images.streamed,
+            "train_images": len(images), "digest": digest, "code": _folder_of_student(config),
             "threads": torch.get_num_threads(), "job": job(),
         }  # fmt: skip
         write_json(self.data, about)
+        if encoder is not None:
+            write_json(self.encoder, encoder.as_json())
         labels = {"given_label": images.given_label.numpy()}
         if images.true_label is not None:
             labels["true_label"] = images.true_label.numpy()
@@ -151,6 +166,12 @@ class RunFolder:
                 f"{self.path} is a run with another config: {'; '.join(changed)}; resume it with "
                 "its own settings, or choose another out"
             )
+
+    def read_encoder(self) -> Encoder | None:
+        """Read what the inputs were made with; None if they are images, or came as tensors."""
+        if not self.encoder.is_file():
+            return None
+        return read_encoder(read_json(self.encoder), f"{self.encoder}")
 
     def write_metrics(self, rows: list[dict[str, Any]]) -> None:
         """Write the metrics, one line of JSON for each epoch."""

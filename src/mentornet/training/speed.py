@@ -12,11 +12,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from mentornet.config import MachineConfig
+from mentornet.data import Samples
 from mentornet.training.preparation import Prepared
 
 __all__ = ["Trial", "choose_machine", "images_per_second"]
@@ -62,7 +63,7 @@ def choose_machine(
     plain = replace(
         asked,
         precision="32" if asked.precision == "auto" else asked.precision,
-        channels_last="on" if asked.channels_last == "auto" else asked.channels_last,
+        channels_last=_order(asked, prepared.train),
         compile="off" if asked.compile == "auto" else asked.compile,
     )
     if asked == plain or not tries or not _long(prepared):
@@ -80,8 +81,17 @@ def choose_machine(
     return best if speeds[best] > MARGIN * speeds.get(plain, 0.0) else plain
 
 
+def _order(asked: MachineConfig, samples: Samples) -> Literal["auto", "on", "off"]:
+    """Return whether channels go last, which has no meaning for what is no image."""
+    if samples.kind != "images":
+        return "off"
+    return "on" if asked.channels_last == "auto" else asked.channels_last
+
+
 def _long(prepared: Prepared) -> bool:
     optimiser, images = prepared.config.optimiser, prepared.train
+    if images.kind != "images":
+        return False
     pixels = images.shape[1] * images.shape[2]
     if optimiser.steps is not None:
         seen = optimiser.steps * (optimiser.batch_size or 1)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
 
+from mentornet.data import Kind
 from mentornet.errors import MentorNetError, short
 from mentornet.schema import typed
 
@@ -23,12 +24,17 @@ __all__ = [
 FORMAT = 1
 """The version of checkpoints; it rises when older versions cannot read new ones."""
 
-_SIDE, _CHANNELS, _CLASSES = 1 << 14, 1 << 10, 1 << 20  # larger images and tables are refused
+_SIDE, _CHANNELS, _VALUES, _CLASSES = (
+    1 << 14,
+    1 << 10,
+    1 << 25,
+    1 << 20,
+)  # larger images and tables are refused
 
 
 @dataclass(frozen=True)
 class DataFacts:
-    """The fields of `data.json`: what is known of the training images, and how the run began."""
+    """The fields of `data.json`: what is known of the training samples, and how the run began."""
 
     classes: list[str]
     channels: int
@@ -36,6 +42,7 @@ class DataFacts:
     width: int
     digest: str
     threads: int
+    kind: str = "images"
     streamed: bool = False
     train_images: int | None = None
     job: str | None = None
@@ -45,14 +52,19 @@ class DataFacts:
     def of(cls, content: Mapping[str, Any], where: str) -> DataFacts:
         """Return the fields of the file `where`, or raise if one cannot be."""
         facts = typed(cls, content, where)
+        channels = _CHANNELS if facts.kind == "images" else _VALUES
         sizes = {
-            "classes": (len(facts.classes), _CLASSES), "channels": (facts.channels, _CHANNELS),
+            "classes": (len(facts.classes), _CLASSES), "channels": (facts.channels, channels),
             "height": (facts.height, _SIDE), "width": (facts.width, _SIDE),
             "threads": (facts.threads, 1 << 20),
         }  # fmt: skip
         for name, (found, most) in sizes.items():
             if not 1 <= found <= most:
                 raise MentorNetError(f"{where}: {name} must be in 1–{most}, got {short(found)}")
+        if facts.kind not in get_args(Kind):
+            raise MentorNetError(
+                f"{where}: kind must be {', '.join(get_args(Kind))}, got {facts.kind!r:.60}"
+            )
         return facts
 
 

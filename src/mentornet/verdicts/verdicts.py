@@ -81,7 +81,8 @@ class Verdicts:
     def said(self, given_label: Tensor) -> Tensor:
         """The true class of each sample where these verdicts tell it, else −1, `(N,)`.
 
-        >>> verdicts = Verdicts(torch.tensor([0, 2]), torch.tensor([True, False]), torch.tensor([5, 7]))
+        >>> index, right = torch.tensor([0, 2]), torch.tensor([True, False])
+        >>> verdicts = Verdicts(index, right, torch.tensor([5, 7]))
         >>> verdicts.said(torch.tensor([5, 5, 5])).tolist()
         [5, -1, 7]
         """

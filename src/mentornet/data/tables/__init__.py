@@ -1,0 +1,1 @@
+"""Tables of texts, of features or of vectors, as samples."""
