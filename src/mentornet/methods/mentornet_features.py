@@ -57,10 +57,10 @@ class _Judged(Supervision):
 class MentorNetFeatures(Method):
     """v = P(the given label is correct | features), from out-of-fold predictions and Bayes' rule.
 
-    It needs samples that are features, such as those of a frozen network. Before the first step,
-    `judge_features` finds r(k), the probability of each true class. The student then learns
-    −Σ_k r(k) log p(k), so it learns from samples with wrong labels too. Verdicts teach it mistakes
-    that rules make again and again.
+    It reads samples as vectors, best as the features of a frozen network; of small images, it can
+    also read the pixels. Before the first step, `judge_features` finds r(k), the probability of each
+    true class. The student then learns −Σ_k r(k) log p(k), so it learns from samples with wrong
+    labels too. Verdicts teach it mistakes that rules make again and again.
     """
 
     name: ClassVar[str] = "mentornet-features"
@@ -73,10 +73,7 @@ class MentorNetFeatures(Method):
 
     def start(self, task: Task) -> Supervision:
         if task.features is None or task.given_label is None:
-            raise MentorNetError(
-                f"{self.name} needs samples that are features, such as those of a frozen student; "
-                "name a pretrained student and set freeze"
-            )
+            raise MentorNetError(f"{self.name} needs the samples as vectors, in Task.features")
         known = None if task.verdicts is None else task.verdicts.said(task.given_label)
         found = judge_features(
             task.features, task.given_label, task.classes, known=known, seed=task.seed

@@ -33,7 +33,7 @@ class Needs:
         second_view: whether it reads a second random view of each sample (`Batch.second`).
         student_average: decay of a moving average of the student's parameters that it reads
             (`Seen.average`); None for no average.
-        features: whether samples must be features, such as those of a frozen student.
+        features: whether it reads the samples as vectors, such as features of a frozen student.
         dropout: the dropout that it sets in the student; None to leave it to the user.
     """
 

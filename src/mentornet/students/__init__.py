@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import torch
 from torch import nn
 
 from mentornet.errors import MentorNetError, first_line
@@ -16,13 +15,13 @@ from mentornet.randomness import seeded
 from mentornet.students.body_and_head import BodyAndHead, Head, cut_in_two
 from mentornet.students.checking import check_student, initialised, is_frozen
 from mentornet.students.fast import FastStudent
-from mentornet.students.hugging_face import HuggingFaceImages
+from mentornet.students.hugging_face import HuggingFaceImages, HuggingFaceTexts, hugging_face
 from mentornet.students.inception import SmallInception
 from mentornet.students.inception_resnet import InceptionResNetV2
 from mentornet.students.mlp import MLP
 from mentornet.students.ngrams import NGramStudent
 from mentornet.students.pair import Pair, answering
-from mentornet.students.preprocessing import Preprocessing, pretrained
+from mentornet.students.preprocessing import Preprocessing, TokenInputs, pretrained
 from mentornet.students.resnet import ResNet
 from mentornet.students.small_cnn import SmallCNN
 from mentornet.students.synced_norm import synced
@@ -36,6 +35,8 @@ __all__ = [
     "BodyAndHead",
     "FastStudent",
     "Head",
+    "HuggingFaceImages",
+    "HuggingFaceTexts",
     "InceptionResNetV2",
     "NGramStudent",
     "Pair",
@@ -43,6 +44,7 @@ __all__ = [
     "ResNet",
     "SmallCNN",
     "SmallInception",
+    "TokenInputs",
     "WideResNet",
     "answering",
     "check_reads",
@@ -72,7 +74,7 @@ STUDENTS: dict[str, Callable[..., nn.Module]] = {
 }
 
 SOURCES: dict[str, Callable[[str], Callable[..., nn.Module]]] = {
-    "hf": HuggingFaceImages,
+    "hf": hugging_face,
     "timm": TimmImages,
 }
 """Where pretrained students come from, by the prefix of their names."""
@@ -131,10 +133,10 @@ def find_student(name: str) -> Callable[..., object]:
     return SOURCES[kind](source) if kind in SOURCES else load_factory(name, "student")
 
 
-def preprocessing_of(name: str) -> Preprocessing | None:
-    """Return how a pretrained student's images are prepared; None if it is trained from scratch."""
+def preprocessing_of(name: str) -> Preprocessing | TokenInputs | None:
+    """Return how a pretrained student's inputs are prepared; None if it is trained from scratch."""
     found = getattr(find_student(name), "preprocessing", None)
-    if found is not None and not isinstance(found, Preprocessing):
+    if found is not None and not isinstance(found, Preprocessing | TokenInputs):
         raise MentorNetError(
             f"the preprocessing of {name} must be a Preprocessing, got {type(found).__name__}; "
             "mark the factory with mentornet.students.pretrained"
@@ -144,7 +146,7 @@ def preprocessing_of(name: str) -> Preprocessing | None:
 
 def pretrained_student(
     factory: Callable[..., object],
-    preprocessing: Preprocessing,
+    preprocessing: Preprocessing | TokenInputs,
     *,
     classes: int,
     frozen: bool,
@@ -164,9 +166,8 @@ def pretrained_student(
         sizes: sizes that the user gives.
     """
     network = make_from(factory, name, seed, channels=3, classes=classes, **(sizes or {}))
-    example = torch.zeros(2, *preprocessing.shape)
     with seeded(seed):
-        student = cut_in_two(network, example, classes, frozen=frozen, name=name)
+        student = cut_in_two(network, preprocessing.example(), classes, frozen=frozen, name=name)
     student.preprocessing = preprocessing
     return student
 

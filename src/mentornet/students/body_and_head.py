@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from mentornet.errors import MentorNetError, first_line
-from mentornet.students.preprocessing import Preprocessing
+from mentornet.students.preprocessing import Preprocessing, TokenInputs
 
 __all__ = ["BodyAndHead", "Head", "cut_in_two"]
 
@@ -60,7 +60,7 @@ class BodyAndHead(nn.Module):
         preprocessing: how its images are prepared, if that is known.
     """
 
-    preprocessing: Preprocessing | None = None
+    preprocessing: Preprocessing | TokenInputs | None = None
 
     def __init__(self, body: nn.Module, head: nn.Module, *, frozen: bool) -> None:
         super().__init__()

@@ -1,70 +1,92 @@
-"""Image classifiers of Hugging Face transformers, as students: `hf:FOLDER` or `hf:NAME`.
+"""Classifiers of Hugging Face transformers as students: `hf:FOLDER` or `hf:NAME`.
 
-Only plain files are read (JSON and safetensors). No code of a model's own is run and nothing is
-unpickled. A run keeps the files that describe the network, so it needs the folder no more.
+Only plain files are read (JSON, text and safetensors). No code of a model's own is run and nothing
+is unpickled. A run keeps the files that describe the network, so it does not need the folder later.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
 from mentornet.errors import MentorNetError, cut, first_line
 from mentornet.files import read_json
-from mentornet.students.preprocessing import Preprocessing, check_channels
+from mentornet.students.image_processor import PROCESSOR, read_preprocessing
+from mentornet.students.preprocessing import Preprocessing, TokenInputs, check_channels
 
-__all__ = ["PREFIX", "HuggingFaceImages", "keep_description"]
+__all__ = ["HuggingFaceImages", "HuggingFaceTexts", "hugging_face", "keep_description"]
 
-PREFIX = "hf:"
-_CONFIG, _PROCESSOR = "config.json", "preprocessor_config.json"
-_DESCRIPTION = (_CONFIG, _PROCESSOR)
+_CONFIG = "config.json"
+_TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model")
+_DESCRIPTION = (
+    _CONFIG, PROCESSOR, *_TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json",
+    "added_tokens.json", "merges.txt", "sentencepiece.bpe.model",
+)  # fmt: skip
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+_USUAL_LENGTH = 512  # pieces that a network reads, if its config does not say
 
 
 class HuggingFaceImages:
-    """A factory of students: the network of a folder, for images.
+    """A factory of students that read images.
+
+    Args:
+        folder: the folder of a model.
+        weights: whether the weights are read, which the folder must then have.
 
     Attributes:
         preprocessing: how the network's own processor prepares images.
-
-    Args:
-        folder: the folder of a model, or its name on the Hugging Face hub.
-        weights: whether the weights are read, which the folder must then have.
     """
 
-    def __init__(self, folder: str | Path, *, weights: bool = True) -> None:
-        self.folder, self.weights = model_folder(f"{folder}", weights=weights), weights
-        self.preprocessing = _preprocessing(self.folder)
+    reads: ClassVar[str] = "images"
+
+    def __init__(self, folder: Path, *, weights: bool = True) -> None:
+        self.folder, self.weights = folder, weights
+        self.preprocessing: Preprocessing = read_preprocessing(folder)
 
     def __call__(self, channels: int = 3, classes: int = 2) -> nn.Module:
         """Return the network; its last layer has K outputs and is not trained."""
-        from transformers import AutoConfig, AutoModelForImageClassification
+        from transformers import AutoModelForImageClassification
 
         check_channels(channels)
-        with _quiet(), _explained(self.folder):
-            config = AutoConfig.from_pretrained(
-                self.folder, num_labels=classes, trust_remote_code=False
-            )
-            if not self.weights:
-                return _Images(
-                    AutoModelForImageClassification.from_config(config, trust_remote_code=False)
-                )
-            network = AutoModelForImageClassification.from_pretrained(
-                self.folder,
-                config=config,
-                ignore_mismatched_sizes=True,
-                use_safetensors=True,
-                trust_remote_code=False,
-            )
+        network = _load(AutoModelForImageClassification, self.folder, self.weights, classes)
         return _Images(network)
+
+
+class HuggingFaceTexts:
+    """A factory of students that read texts, as word pieces.
+
+    The features of a text are the mean of the last states of its pieces, which suits any encoder;
+    heads of classifiers differ, and some are not trained.
+
+    Args:
+        folder: the folder of a model.
+        weights: whether the weights are read, which the folder must then have.
+
+    Attributes:
+        preprocessing: an example of what it reads.
+        longest: the most pieces that it reads.
+    """
+
+    reads: ClassVar[str] = "tokens"
+
+    def __init__(self, folder: Path, *, weights: bool = True) -> None:
+        self.folder, self.weights = folder, weights
+        self.preprocessing = TokenInputs()
+        self.longest = _longest(folder)
+
+    def __call__(self, channels: int = 0, classes: int = 2) -> nn.Module:
+        """Return the network; its last layer has K outputs and is not trained."""
+        from transformers import AutoModel
+
+        del channels  # the vocabulary is that of its tokenizer
+        return _Texts(_load(AutoModel, self.folder, self.weights, None), classes)
 
 
 class _Images(nn.Module):
@@ -79,25 +101,50 @@ class _Images(nn.Module):
         return logits
 
 
-def model_folder(source: str, *, weights: bool = True) -> Path:
-    """Return the folder of a model; a name on the hub is downloaded first.
+class _Texts(nn.Module):
+    """The mean of the last states of a text's pieces, and a linear layer on it."""
+
+    def __init__(self, network: Any, classes: int) -> None:
+        super().__init__()
+        self.network = network
+        self.classify = nn.Linear(network.config.hidden_size, classes)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        longest = max(1, int((tokens > 0).sum(1).amax()))
+        there = tokens[:, :longest] > 0
+        ids = (tokens[:, :longest].long() - 1).clamp(min=0)
+        states = self.network(input_ids=ids, attention_mask=there.long()).last_hidden_state
+        mask = there[:, :, None].to(states.dtype)
+        mean = (states * mask).sum(1) / mask.sum(1).clamp(min=1)
+        logits: Tensor = self.classify(mean)
+        return logits
+
+
+def hugging_face(source: str | Path, *, weights: bool = True) -> Any:
+    """Return the factory of a model's folder, or of its name on the Hugging Face hub.
 
     Args:
-        source: a folder, or a name such as `google/vit-base-patch16-224`.
-        weights: whether the folder must have the weights of the model.
+        source: a folder, or a name such as `google/vit-base-patch16-224`, which is downloaded.
+        weights: whether the weights are read.
     """
     folder = Path(source).expanduser()
     if not folder.is_dir():
-        folder = _downloaded(source)
-    needed = [_CONFIG] if not weights else [_CONFIG, _WEIGHTS[0]]
-    for name in needed:
-        there = (folder / name).is_file() or (name == _WEIGHTS[0] and _sharded(folder))
-        if not there:
+        folder = _downloaded(f"{source}")
+    for names in (_CONFIG,), _WEIGHTS if weights else ():
+        if names and not any((folder / name).is_file() for name in names):
             raise MentorNetError(
-                f"{cut(f'{folder}', 200)} has no {name}; name the folder of a model that was saved "
-                "by save_pretrained of transformers"
+                f"{cut(f'{folder}', 200)} has no {names[0]}; name the folder of a model that was "
+                "saved by save_pretrained of transformers"
             )
-    return folder
+    if (folder / PROCESSOR).is_file():
+        return HuggingFaceImages(folder, weights=weights)
+    if any((folder / name).is_file() for name in _TOKENIZERS):
+        return HuggingFaceTexts(folder, weights=weights)
+    raise MentorNetError(
+        f"{cut(f'{folder}', 200)} has neither {PROCESSOR}, which a network for images needs, nor "
+        "the files of a tokenizer, for texts; add them with save_pretrained of the processor or "
+        "the tokenizer"
+    )
 
 
 def keep_description(source: Path, folder: Path) -> None:
@@ -108,8 +155,33 @@ def keep_description(source: Path, folder: Path) -> None:
             shutil.copyfile(source / name, folder / name)
 
 
-def _sharded(folder: Path) -> bool:
-    return (folder / _WEIGHTS[1]).is_file()
+def _load(kind: Any, folder: Path, weights: bool, classes: int | None) -> Any:
+    """Return a network of transformers, with or without its weights."""
+    from transformers import AutoConfig
+
+    labels = {} if classes is None else {"num_labels": classes}
+    with _quiet():
+        try:
+            config = AutoConfig.from_pretrained(folder, trust_remote_code=False, **labels)
+            if not weights:
+                return kind.from_config(config, trust_remote_code=False)
+            return kind.from_pretrained(
+                folder, config=config, ignore_mismatched_sizes=True, use_safetensors=True,
+                trust_remote_code=False,
+            )  # fmt: skip
+        except Exception as error:  # whatever is wrong with its files
+            raise MentorNetError(
+                f"{cut(f'{folder}', 200)} cannot be loaded by transformers: {first_line(error)}"
+            ) from error
+
+
+def _longest(folder: Path) -> int:
+    """Return how many pieces a network reads; RoBERTa's positions begin at 2."""
+    content = read_json(folder / _CONFIG)
+    found = content.get("max_position_embeddings", content.get("n_positions"))
+    if type(found) is not int or found < 4:
+        return _USUAL_LENGTH
+    return found - 2 if "roberta" in f"{content.get('model_type')}" else found
 
 
 def _downloaded(name: str) -> Path:
@@ -125,46 +197,6 @@ def _downloaded(name: str) -> Path:
             f"student 'hf:{cut(name, 100)}' is no folder, and no model of that name can be "
             f"downloaded ({first_line(error)}); name the folder of a model, as in hf:models/vit"
         ) from error
-
-
-def _preprocessing(folder: Path) -> Preprocessing:
-    """Read the size, the mean and the deviation of a model's own processor."""
-    file = folder / _PROCESSOR
-    if not file.is_file():
-        raise MentorNetError(
-            f"{cut(f'{folder}', 200)} has no {_PROCESSOR}, which says how images are prepared; add "
-            "it with save_pretrained of the model's image processor"
-        )
-    content = read_json(file)
-    cropped = bool(content.get("do_center_crop")) and "crop_size" in content
-    size = _side(content.get("crop_size" if cropped else "size"), file)
-    scale = float(content.get("rescale_factor") or 1 / 255) if content.get("do_rescale", 1) else 1.0
-    if content.get("do_normalize", True):
-        mean, deviation = (_triple(content, name, file) for name in ("image_mean", "image_std"))
-    else:
-        mean, deviation = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
-    red, green, blue = (value / scale for value in mean)
-    return Preprocessing(
-        size, (red, green, blue), (deviation[0] / scale, deviation[1] / scale, deviation[2] / scale)
-    )
-
-
-def _side(size: Any, file: Path) -> int:
-    """Return the side of the square that images are resized to."""
-    if isinstance(size, dict):
-        size = next((size[key] for key in ("height", "shortest_edge") if key in size), None)
-    if type(size) is not int or not 1 <= size <= 10_000:
-        raise MentorNetError(f"{file}: size must be a whole number of pixels, got {size!r:.60}")
-    return size
-
-
-def _triple(content: dict[str, Any], name: str, file: Path) -> tuple[float, float, float]:
-    values = content.get(name)
-    if not isinstance(values, list) or len(values) != 3:
-        raise MentorNetError(f"{file}: {name} must be three numbers, got {values!r:.60}")
-    if not all(isinstance(value, int | float) for value in values):
-        raise MentorNetError(f"{file}: {name} must be three numbers, got {values!r:.60}")
-    return float(values[0]), float(values[1]), float(values[2])
 
 
 @contextmanager
@@ -183,14 +215,3 @@ def _quiet() -> Iterator[None]:
         theirs.set_verbosity(level)
         if shown:
             theirs.enable_progress_bar()
-
-
-@contextmanager
-def _explained(folder: Path) -> Iterator[None]:
-    """Turn an error of transformers into one line."""
-    try:
-        yield
-    except (OSError, ValueError, KeyError, RuntimeError, json.JSONDecodeError) as error:
-        raise MentorNetError(
-            f"{cut(f'{folder}', 200)} cannot be loaded as an image classifier: {first_line(error)}"
-        ) from error

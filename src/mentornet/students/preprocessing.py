@@ -11,7 +11,7 @@ from torch import Tensor
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["Preprocessing", "check_channels", "pretrained"]
+__all__ = ["Preprocessing", "TokenInputs", "check_channels", "pretrained"]
 
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 
@@ -50,6 +50,10 @@ class Preprocessing:
         """The shape of one input."""
         return 3, self.size, self.size
 
+    def example(self) -> Tensor:
+        """Return two inputs."""
+        return torch.zeros(2, *self.shape)
+
     def __call__(self, pixels: Tensor) -> Tensor:
         """Return the inputs, float32 `(B, 3, size, size)`, of uint8 `(B, C, H, W)`.
 
@@ -65,6 +69,19 @@ class Preprocessing:
             for values in (self.mean, self.deviation)
         )
         return (images - mean) / deviation
+
+
+@dataclass(frozen=True)
+class TokenInputs:
+    """The same for a pretrained network that reads ids of word pieces, `(B, L)`, as they are."""
+
+    def example(self) -> Tensor:
+        """Return two inputs."""
+        return torch.ones(2, 4, dtype=torch.int32)
+
+    def __call__(self, tokens: Tensor) -> Tensor:
+        """Return the ids."""
+        return tokens
 
 
 def check_channels(channels: int) -> None:

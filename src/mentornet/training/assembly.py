@@ -22,6 +22,7 @@ from mentornet.randomness import generator
 from mentornet.students import (
     Head,
     Pair,
+    Preprocessing,
     check_student,
     find_student,
     initialised,
@@ -135,7 +136,8 @@ def fresh_student(
     for place in range(needs.students):
         seed = generator(config.seed, _OTHER, place).initial_seed() if place else config.seed
         students.append(_new_student(prepared, kind, seed, sizes, dtype))
-    shape = train.shape if prepared.preprocessing is None else prepared.preprocessing.shape
+    preprocessing = prepared.preprocessing
+    shape = preprocessing.shape if isinstance(preprocessing, Preprocessing) else train.shape
     check_student(students[0], shape, classes, smallest_batch, dtype=dtype, name=name)
     if world_size() > 1 and is_frozen(students[0]):
         raise MentorNetError(f"all parameters of {name} are frozen; start it without torchrun")

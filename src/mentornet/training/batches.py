@@ -34,6 +34,7 @@ __all__ = [
 
 _ORDER, _AUGMENT, _SECOND = 1, 2, 5  # streams of randomness
 _EVAL_PIXELS = 500 * 64 * 64  # the largest number of pixels in a batch of an evaluation
+_EVAL_TOKENS = 1 << 15  # the largest number of tokens in a batch of an evaluation
 _EVAL_MOST = {"cpu": 128}  # larger batches exceed the cache of a CPU: 500 is a third slower
 _EVAL_MOST_ELSEWHERE = 500
 
@@ -271,6 +272,7 @@ def _prepared(inputs: Tensor, prepare: Prepare | None) -> Tensor:
 def _eval_size(pixels: Tensor | Streamed, device: str) -> int:
     """Return the number of samples in a batch of an evaluation."""
     if not isinstance(pixels, Streamed) and pixels.ndim != 4:
-        return _EVAL_MOST_ELSEWHERE
+        whole = pixels.is_floating_point()
+        return _EVAL_MOST_ELSEWHERE if whole else max(1, _EVAL_TOKENS // pixels.shape[1])
     most = _EVAL_MOST.get(device, _EVAL_MOST_ELSEWHERE)
     return max(1, min(most, _EVAL_PIXELS // math.prod(pixels.shape[2:])))

@@ -13,8 +13,8 @@ from mentornet.data.stream.fetching import Fetcher
 from mentornet.data.stream.streamed import Streamed
 from mentornet.errors import MentorNetError, cut
 from mentornet.plugins import is_factory, load_factory
-from mentornet.students import find_student, make_from, pretrained_student
-from mentornet.students.hugging_face import HuggingFaceImages
+from mentornet.students import Preprocessing, find_student, make_from, pretrained_student
+from mentornet.students.hugging_face import hugging_face
 from mentornet.training.batches import eval_batches
 from mentornet.training.run_folder import RunFolder
 from mentornet.training.stored import check_finite
@@ -54,7 +54,7 @@ def _empty_student(run: RunFolder, config: TrainConfig) -> nn.Module:
     name, classes = chosen.student or "", len(about.classes)
     factory: Callable[..., object]
     if run.student.is_dir():  # what describes a network of Hugging Face transformers
-        factory = HuggingFaceImages(run.student, weights=False)
+        factory = hugging_face(run.student, weights=False)
     elif is_factory(name):
         factory = load_factory(name, "student", about.code)
     else:
@@ -63,7 +63,7 @@ def _empty_student(run: RunFolder, config: TrainConfig) -> nn.Module:
     if preprocessing is None:
         kind = f"student {name!r}"
         return make_from(factory, kind, channels=about.channels, classes=classes, **chosen.sizes)
-    if config.files.image_size is not None:
+    if config.files.image_size is not None and isinstance(preprocessing, Preprocessing):
         preprocessing = replace(preprocessing, size=config.files.image_size)
     return pretrained_student(
         factory, preprocessing, classes=classes, frozen=bool(chosen.freeze), name=name,

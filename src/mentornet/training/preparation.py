@@ -30,9 +30,9 @@ from mentornet.errors import MentorNetError
 from mentornet.methods import Method, make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator
-from mentornet.students import Preprocessing, check_reads, find_student, own_encoder
+from mentornet.students import Preprocessing, TokenInputs, check_reads, find_student
 from mentornet.training.presets import deviations, with_preset
-from mentornet.training.pretrained import absolute, preprocessing_for, sized
+from mentornet.training.pretrained import absolute, encoder_for, preprocessing_for, sized
 from mentornet.training.recipes import Facts, is_frozen, resolve
 from mentornet.training.verdict_use import (
     choose_method,
@@ -78,7 +78,7 @@ class Prepared:
     notes: tuple[str, ...]
     further: Mapping[str, Samples] = field(default_factory=dict)
     samples: Tensor | None = None
-    preprocessing: Preprocessing | None = None
+    preprocessing: Preprocessing | TokenInputs | None = None
     body: nn.Module | None = None
     origin: Prepared | None = None
     encoder: Encoder | None = None
@@ -228,8 +228,6 @@ def _check_method(config: TrainConfig, method: Method) -> None:
             "or draw them with clean_count where true labels are known"
             f"{transfer if 'mentor' in method.settings else ''}"
         )
-    if method.needs.features and config.student.freeze is False:
-        raise MentorNetError(f"{method.name} judges the features of a frozen student; set freeze")
     own, given = method.needs.dropout, config.student.dropout
     if own is not None and given not in (None, own):
         raise MentorNetError(
@@ -256,7 +254,7 @@ def _load(config: TrainConfig, on_progress: Progress | None) -> Splits:
         text=files.text,
         label=files.label,
         labels=None if files.labels is None else Path(files.labels),
-        encoder=own_encoder(config.student.student),
+        encoder=encoder_for(config.student.student),
         on_progress=on_progress,
     )
     return load_data(config.data, options)

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from mentornet.config import TrainConfig, differences, read_config, write_config
 from mentornet.data import Samples
-from mentornet.data.encoding import Encoder, read_encoder
+from mentornet.data.encoding import Encoder, WordPieces, read_encoder
 from mentornet.distributed import job
 from mentornet.errors import MentorNetError, first_line
 from mentornet.files import (
@@ -38,7 +38,11 @@ from mentornet.mentors.store import CONFIG, INDEX
 from mentornet.plugins import folder_of_code, is_factory
 from mentornet.schema import typed
 from mentornet.students import find_student
-from mentornet.students.hugging_face import HuggingFaceImages, keep_description
+from mentornet.students.hugging_face import (
+    HuggingFaceImages,
+    HuggingFaceTexts,
+    keep_description,
+)
 from mentornet.training.checkpoints import Checkpoints
 from mentornet.training.stored import DataFacts, Summary, check_rows
 from mentornet.weighting import LearnedMentor
@@ -149,7 +153,7 @@ class RunFolder:
         np.savez_compressed(buffer, **labels)  # type: ignore[arg-type]
         write_bytes(self.labels, buffer.getvalue())
         factory = find_student(config.student.student or "")
-        if isinstance(factory, HuggingFaceImages):
+        if isinstance(factory, HuggingFaceImages | HuggingFaceTexts):
             keep_description(factory.folder, self.student)
         write_config(self.config, config)
 
@@ -171,7 +175,10 @@ class RunFolder:
         """Read what the inputs were made with; None if they are images, or came as tensors."""
         if not self.encoder.is_file():
             return None
-        return read_encoder(read_json(self.encoder), f"{self.encoder}")
+        encoder = read_encoder(read_json(self.encoder), f"{self.encoder}")
+        if isinstance(encoder, WordPieces) and self.student.is_dir():
+            return replace(encoder, folder=f"{self.student}")  # of which the run has a copy
+        return encoder
 
     def write_metrics(self, rows: list[dict[str, Any]]) -> None:
         """Write the metrics, one line of JSON for each epoch."""

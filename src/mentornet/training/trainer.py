@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import islice
+from math import prod
 from typing import Any
 
 import torch
@@ -43,6 +44,7 @@ from mentornet.training.student_average import StudentAverage
 
 __all__ = ["DivergedError", "Trainer"]
 
+_MOST_FEATURES = 4096
 _DROPOUT = 3  # stream of randomness
 _LOOK_EVERY = 0.2  # seconds between two reports of the metrics of a step
 
@@ -115,9 +117,16 @@ class Trainer:
         )  # fmt: skip
 
     def _features(self, device: torch.device) -> Tensor | None:
-        inputs = self.prepared.train.inputs
-        known = isinstance(inputs, Tensor) and inputs.ndim == 2 and inputs.is_floating_point()
-        return self.prepared.train.tensor.to(device) if known else None
+        """Return the samples as vectors, for a method that reads them; see `Needs.features`."""
+        train = self.prepared.train
+        if not self.prepared.method.needs.features:
+            return None
+        if train.streamed or train.kind == "tokens" or prod(train.shape) > _MOST_FEATURES:
+            raise MentorNetError(
+                f"{self.prepared.method.name} reads vectors of at most {_MOST_FEATURES:,} numbers; "
+                "name a pretrained student and set freeze, so that it reads features"
+            )
+        return train.tensor.flatten(1).float().to(device)
 
     def _first_images(self, count: int) -> Tensor:
         inputs = eval_batches(

@@ -3,6 +3,7 @@
 from mentornet.data.encoding.encoder import Encoded, Encoder
 from mentornet.data.encoding.raw import Raw, Rows, Texts, Vectors
 from mentornet.data.encoding.registry import ENCODERS, fit_encoder, read_encoder
+from mentornet.data.encoding.word_pieces import WordPieces
 
 __all__ = [
     "ENCODERS",
@@ -12,6 +13,7 @@ __all__ = [
     "Rows",
     "Texts",
     "Vectors",
+    "WordPieces",
     "fit_encoder",
     "read_encoder",
 ]

@@ -10,12 +10,15 @@ from mentornet.data.encoding.ngrams import NGrams
 from mentornet.data.encoding.raw import Raw
 from mentornet.data.encoding.scaling import Scaling
 from mentornet.data.encoding.table import Table
+from mentornet.data.encoding.word_pieces import WordPieces
 from mentornet.errors import MentorNetError
 from mentornet.names import pick
 
 __all__ = ["ENCODERS", "FitEncoder", "fit_encoder", "read_encoder"]
 
-ENCODERS: dict[str, type[Encoder]] = {kind.name: kind for kind in (NGrams, Table, Scaling)}
+ENCODERS: dict[str, type[Encoder]] = {
+    kind.name: kind for kind in (NGrams, Table, Scaling, WordPieces)
+}
 """Every encoder that a run folder may hold; the first that reads a kind of samples suits it."""
 
 FitEncoder = Callable[[Raw], tuple[Encoder, tuple[str, ...]]]
