@@ -29,7 +29,7 @@ from tests.processes import run_ranks
 from tests.training.runs import assert_same_outcome, outcome
 from tests.training.stopping import StoppedError, StopsAfter
 
-WORDS = {"good": "fine great lovely nice".split(), "bad": "awful poor sad ugly".split()}
+WORDS = {"good": ["fine", "great", "lovely", "nice"], "bad": ["awful", "poor", "sad", "ugly"]}
 
 
 def texts(folder: Path, count: int = 96) -> Path:

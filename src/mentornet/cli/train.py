@@ -153,6 +153,8 @@ def _groups(settings: Train | TrainConfig, wanted: type[Train | TrainConfig]) ->
 def one_spelling(arguments: list[str]) -> list[str]:
     """The arguments with `--clean FILE` and `--decisions FILE …` gathered into one `--verdicts`.
 
+    A bare `--freeze` means `--freeze True`.
+
     >>> one_spelling(["digits", "--clean", "a.csv", "--seed", "1", "--decisions", "b.csv", "c.csv"])
     ['digits', '--seed', '1', '--verdicts', 'a.csv', 'b.csv', 'c.csv']
     """
@@ -163,6 +165,8 @@ def one_spelling(arguments: list[str]) -> list[str]:
         word, same, value = words.pop(0).partition("=")
         if word not in _VERDICTS:
             rest.append(word + same + value)
+            if word == "--freeze" and not same and words[:1] not in (["True"], ["False"]):
+                rest.append("True")
             continue
         mine = [value] if same else []
         while words and not words[0].startswith("--") and (_VERDICTS[word] or not mine):

@@ -58,9 +58,9 @@ class MentorNetFeatures(Method):
     """v = P(the given label is correct | features), from out-of-fold predictions and Bayes' rule.
 
     It reads samples as vectors, best as the features of a frozen network; of small images, it can
-    also read the pixels. Before the first step, `judge_features` finds r(k), the probability of each
-    true class. The student then learns −Σ_k r(k) log p(k), so it learns from samples with wrong
-    labels too. Verdicts teach it mistakes that rules make again and again.
+    also read the pixels. Before the first step, `judge_features` finds r(k), the probability of
+    each true class. The student then learns −Σ_k r(k) log p(k), so it learns from samples with
+    wrong labels too. Verdicts teach it mistakes that rules make again and again.
     """
 
     name: ClassVar[str] = "mentornet-features"

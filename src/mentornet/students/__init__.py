@@ -31,6 +31,7 @@ from mentornet.students.wide_resnet import WideResNet, resnet101
 __all__ = [
     "MLP",
     "PAPER_STUDENTS",
+    "SOURCES",
     "STUDENTS",
     "BodyAndHead",
     "FastStudent",

@@ -18,7 +18,7 @@ from mentornet.config import MachineConfig
 from mentornet.data.stream.fetching import Fetcher, default_workers
 from mentornet.distributed import Processes, world_size
 from mentornet.errors import MentorNetError
-from mentornet.randomness import generator
+from mentornet.randomness import generator, seeded
 from mentornet.students import (
     Head,
     Pair,
@@ -158,7 +158,8 @@ def _new_student(
     """Return one student; for features, that is only a new last layer."""
     shape, classes, name = prepared.train.shape, len(prepared.train.classes), f"student {kind!r}"
     if prepared.body is not None:
-        return Head(shape[0], classes)
+        with seeded(seed):
+            return Head(shape[0], classes)
     if prepared.preprocessing is not None:
         factory = find_student(kind)
         return pretrained_student(

@@ -197,7 +197,8 @@ def _recipe(student: StudentConfig, facts: Facts) -> Recipe:
         return recipe_for(facts)
     if frozen:
         return replace(HEAD, weight_decay=HEAD.weight_decay * min(1.0, _STRONG / facts.count))
-    return replace(FINE_TUNE, padding=round(_PADDING * max(facts.shape[1:])))
+    side = max(facts.shape[1:]) if facts.kind == "images" else 0
+    return replace(FINE_TUNE, padding=round(_PADDING * side))
 
 
 def _student(given: StudentConfig, otherwise: str, method: Method, count: int) -> StudentConfig:

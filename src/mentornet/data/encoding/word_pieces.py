@@ -50,6 +50,11 @@ class WordPieces(Encoder):
 
         L is the length of the longest of these texts, if the network reads as many.
         """
+        if not isinstance(raw, Texts):
+            raise MentorNetError(
+                "the student reads texts, but no column reads like text; name one in the setting "
+                "text"
+            )
         most = min(most, _MOST)
         pieces = cls(raw.column, folder, most)._pieces(raw.texts)
         longest = max(2, min(most, max(map(len, pieces))))
