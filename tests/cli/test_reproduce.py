@@ -14,11 +14,10 @@ from mentornet.config import MethodConfig, TrainConfig
 from mentornet.experiments import catalogue
 from mentornet.experiments.catalogue import find_table
 from mentornet.experiments.cells import Cell, Scale, Table
-from mentornet.experiments.engines import run_locally
 from mentornet.experiments.results import Results
 from mentornet.experiments.runs import Run
 from mentornet.files import read_json, write_json
-from tests.experiments.tables import run_in_this_process, tiny
+from tests.experiments.tables import run_in_forks, run_in_this_process, tiny
 from tests.training.runs import small
 
 
@@ -43,7 +42,7 @@ def broken(scale: Scale) -> Table:
 def test_it_runs_what_is_missing_and_shows_the_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reproduce_cells, "run_locally", run_locally)  # in two processes
+    monkeypatch.setattr(reproduce_cells, "run_locally", run_in_forks)  # in two processes
     words = ["reproduce", "tiny", "--only", "column=0.4", "--out", f"{tmp_path}"]
     assert main(words) == 0
     printed = capsys.readouterr().out
