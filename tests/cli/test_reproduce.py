@@ -134,6 +134,28 @@ def test_the_plan_times_real_steps(tmp_path: Path, capsys: pytest.CaptureFixture
     assert not out.exists()
 
 
+def test_all_tables_and_figures_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "--list"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == [*catalogue.TABLES, *catalogue.FIGURES]
+    assert main(["reproduce"]) == 2
+    assert "WHAT is missing: name a table or a figure" in capsys.readouterr().err
+
+
+def test_the_plan_at_paper_scale_is_in_hours_of_a_gpu(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def timed(*_: Any) -> float:
+        raise AssertionError("nothing is timed")
+
+    monkeypatch.setattr("mentornet.experiments.duration._time_step", timed)
+    words = ["reproduce", "table2", "--scale", "paper", "--dry-run", "--out", f"{tmp_path}"]
+    assert main(words) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "84 runs" in printed
+    assert "h of one GPU, if it makes 10 · 10¹² additions and multiplications a second" in printed
+
+
 def test_half_a_result_stops_before_work_starts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
