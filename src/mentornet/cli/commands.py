@@ -51,7 +51,7 @@ COMMANDS = {
         "Train a student on labels that cannot be trusted, and learn which labels are wrong.",
     ),
     "predict": Entry(
-        "predict:Predict", "Predict the classes of images with the student of a training run."
+        "predict:Predict", "Predict the classes of new samples with the student of a training run."
     ),
     "audit": Entry(
         "audit:Audit",

@@ -137,7 +137,8 @@ class RunFolder:
         about = {
             "classes": list(images.classes), "kind": images.kind, "channels": images.channels,
             "height": height, "width": width, "streamed": images.streamed,
-            "train_images": len(images), "best_chosen_on": chosen_on, "digest": digest, "code": _folder_of_student(config),
+            "train_images": len(images), "best_chosen_on": chosen_on, "digest": digest,
+            "code": _folder_of_student(config),
             "threads": torch.get_num_threads(), "job": job(),
         }  # fmt: skip
         write_json(self.data, about)
