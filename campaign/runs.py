@@ -84,7 +84,7 @@ def server() -> Any:
     """The server that forks processes which have imported everything."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
-        ["campaign.runs", "mentornet.training", "mentornet.cli.commands"]
+        ["campaign.runs", "lightning_fabric", "mentornet.cli.train", "mentornet.figures.curves"]
     )
     return context
 

@@ -26,7 +26,14 @@ def forked() -> ForkServerContext:
     """As `multiprocessing.get_context("spawn")`, with the imports done."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
-        ["mentornet.training", "mentornet.cli.commands", "tests.training.runs", "pytest"]
+        [
+            "lightning_fabric",
+            "mentornet.cli.train",
+            "mentornet.experiments.engines",
+            "mentornet.figures.curves",
+            "tests.training.runs",
+            "pytest",
+        ]
     )
     return context
 

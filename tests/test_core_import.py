@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
+
+import pytest
+
+import mentornet
+from mentornet.cli.commands import COMMANDS
 
 PROGRAM = """
 import sys
@@ -35,10 +41,53 @@ def test_import_and_weigh_without_any_extra() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["tarin"], []])
+def test_the_overview_imports_next_to_nothing(words: list[str]) -> None:
+    """What takes seconds is torch; without it, and without tyro and rich, help comes at once."""
+    program = (
+        f"import sys; from mentornet.cli import main; main({words}); "
+        "print(*sys.modules, file=sys.stdout)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert not loaded & {"torch", "numpy", "tyro", "rich"}
+    assert len(loaded) < 150
+
+
+def test_a_help_does_not_import_what_trains() -> None:
+    program = (
+        "import sys; from mentornet.cli import main\n"
+        "try: main(['train', '--help'])\n"
+        "except SystemExit: print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert not loaded & {"lightning_fabric", "matplotlib", "pandas", "sklearn", "transformers"}
+
+
+def test_every_public_name_is_there_and_lazy() -> None:
+    for name in mentornet.__all__:
+        assert getattr(mentornet, name) is not None
+        assert name in dir(mentornet)
+    assert mentornet.MentorLoss is mentornet.weighting.MentorLoss
+    with pytest.raises(AttributeError, match="module 'mentornet' has no attribute 'MentorLos'"):
+        mentornet.MentorLos  # noqa: B018
+
+
+def test_the_overview_says_what_each_command_says() -> None:
+    for name, entry in COMMANDS.items():
+        about = inspect.getdoc(entry.load()) or ""
+        assert " ".join(about.partition("\n\n")[0].split()) == entry.summary, name
+
+
 def test_the_command_line_says_what_to_install() -> None:
-    done = run("from mentornet.cli import main; sys.exit(main([]))")
+    done = run("from mentornet.cli import main; sys.exit(main(['mentors']))")
     assert done.returncode == 2
-    assert "tyro is not installed; install mentornet with its extra [all]" in done.stderr
+    assert done.stderr == "mentornet: rich is not installed; pip install 'mentornet[cli]'\n"
     assert "Traceback" not in done.stderr
 
 
@@ -52,4 +101,5 @@ def test_commands_that_draw_nothing_need_no_matplotlib() -> None:
     assert done.returncode == 0, done.stderr
     done = run(body.format(words=["plot", "mentor", "pd"]))
     assert done.returncode == 2
-    assert done.stderr.startswith("mentornet: matplotlib")
+    said = "mentornet: matplotlib is not installed; pip install 'mentornet[cli,plot]'\n"
+    assert done.stderr == said

@@ -31,8 +31,8 @@ def surface() -> str:
 
 def _sections() -> Iterator[tuple[str, list[str]]]:
     yield "mentornet", sorted(mentornet.__all__)
-    for name, command in COMMANDS.items():
-        yield f"command {name}", _fields(command)
+    for name, entry in COMMANDS.items():
+        yield f"command {name}", _fields(entry.load())
     for name, kind in get_type_hints(TrainConfig).items():
         if hasattr(kind, "__dataclass_fields__"):
             yield f"config [{name}]", _fields(kind)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from mentornet.errors import MentorNetError, cut
 
-__all__ = ["check_keys", "did_you_mean", "is_count", "pick"]
+__all__ = ["check_keys", "closest", "did_you_mean", "is_count", "pick"]
 
 T = TypeVar("T")
 
@@ -20,9 +20,14 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     "did you mean 'linear'? Known: focal, linear"
     """
     names = sorted(known)
-    close = difflib.get_close_matches(cut(name), names, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    close = closest(name, names)
+    hint = "" if close is None else f"did you mean {close!r}? "
     return f"{hint}Known: {cut(', '.join(map(cut, names)), 1_500)}"
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like this one, or None if none is like it."""
+    return next(iter(difflib.get_close_matches(cut(name), list(known), n=1)), None)
 
 
 def pick(table: Mapping[str, T], name: str, what: str) -> T:

@@ -10,12 +10,13 @@ import pytest
 
 from benchmarks.accuracy.__main__ import main
 from benchmarks.accuracy.tables import TABLES, benchmark, transfer
+from mentornet.cli import reproduce_cells
 from mentornet.experiments import duration
 from mentornet.experiments.jobs import Job
 from mentornet.experiments.runs import Run
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
-from tests.experiments.tables import check_settings, tiny
+from tests.experiments.tables import check_settings, run_in_this_process, tiny
 
 
 @pytest.mark.parametrize("name", list(TABLES))
@@ -64,6 +65,7 @@ def test_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(TABLES, "tiny", tiny)
+    monkeypatch.setattr(reproduce_cells, "run_locally", run_in_this_process)
     words = ["tiny", "--only", "row=full-model", "column=0.4", "--out", f"{tmp_path}"]
     assert main([*words, "--list"]) == 0
     assert capsys.readouterr().out.count("0 of 1") == 1

@@ -159,9 +159,7 @@ def test_reproduce_table6(
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["--version"])
-    assert stopped.value.code == 0
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"mentornet {__version__}\n"
 
 
@@ -192,6 +190,12 @@ MISTAKES = [
     (["plot", "mentor", "pd", "--set", "lambda1=1"], "--set is for a curriculum"),
     (["plot", "curriculum", "pd", "--progress", "100"], "progress must be in 0–99"),
     (["plot", "curriculum", "pd", "--loss-level", "-1"], "--loss-level must be a loss ≥ 0"),
+    (["fit-mentors"], "unknown command 'fit-mentors'; did you mean 'fit-mentor'?"),
+    (["--seed", "1", "train"], "unknown command '--seed'; "),
+    (["mentors", "--lsit"], "unknown option --lsit; --help shows all options"),
+    (["train", "digits", "--lr", "0.1"], "unknown option --lr; did you mean --learning-rate?"),
+    (["train", "digits", "--epoch=3"], "unknown option --epoch; did you mean --epochs?"),
+    (["audit", "runs", "--over-write"], "unknown option --over-write; did you mean --overwrite?"),
     (["reproduce", "table6", "--seeds", "0"], "seeds must be ≥ 1, got 0"),
     (["reproduce", "table2", "--jobs", "0"], "jobs must be ≥ 1, got 0"),
     (["reproduce", "tabel2"], "unknown table or figure 'tabel2'; did you mean 'table2'?"),
@@ -220,12 +224,19 @@ def test_a_mistake_is_one_line_and_leaves_nothing_behind(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("words", [[], ["fit-mentors"], ["mentors", "--lsit"]])
+@pytest.mark.parametrize("words", [["mentors", "more"], ["audit"], ["train", "--epochs", "many"]])
 def test_what_the_parser_refuses(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(words)
     assert stopped.value.code == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "fit-mentor" in capsys.readouterr().err
+    assert main(["--help"]) == 0
+    assert "fit-mentor" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", ["fit-mentor", "mentors", "plot", "reproduce", "compare"])

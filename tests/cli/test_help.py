@@ -42,14 +42,14 @@ def test_help_lists_every_name(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     with pytest.raises(SystemExit):
-        parse([command, "--help"])
+        parse(command, ["--help"])
     shown = capsys.readouterr().out.replace(",", " ").replace(":", " ").replace(")", " ")
     words = shown.replace("(", " ").split()
     assert set(names) <= set(words)
 
 
 def options(*words: str) -> TrainConfig:
-    command = parse(["train", *words])
+    command = parse("train", list(words))
     assert isinstance(command, Train)
     return command.settings()
 

@@ -14,11 +14,10 @@ from mentornet.config import MethodConfig, TrainConfig
 from mentornet.experiments import catalogue
 from mentornet.experiments.catalogue import find_table
 from mentornet.experiments.cells import Cell, Scale, Table
-from mentornet.experiments.engines import run_locally
 from mentornet.experiments.results import Results
 from mentornet.experiments.runs import Run
 from mentornet.files import read_json, write_json
-from tests.experiments.tables import run_in_this_process, tiny
+from tests.experiments.tables import run_in_forks, run_in_this_process, tiny
 from tests.training.runs import small
 
 
@@ -43,7 +42,7 @@ def broken(scale: Scale) -> Table:
 def test_it_runs_what_is_missing_and_shows_the_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reproduce_cells, "run_locally", run_locally)  # in two processes
+    monkeypatch.setattr(reproduce_cells, "run_locally", run_in_forks)  # in two processes
     words = ["reproduce", "tiny", "--only", "column=0.4", "--out", f"{tmp_path}"]
     assert main(words) == 0
     printed = capsys.readouterr().out
@@ -133,6 +132,28 @@ def test_the_plan_times_real_steps(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "min" in printed
     assert "one after the other" in printed
     assert not out.exists()
+
+
+def test_all_tables_and_figures_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "--list"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == [*catalogue.TABLES, *catalogue.FIGURES]
+    assert main(["reproduce"]) == 2
+    assert "WHAT is missing: name a table or a figure" in capsys.readouterr().err
+
+
+def test_the_plan_at_paper_scale_is_in_hours_of_a_gpu(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def timed(*_: Any) -> float:
+        raise AssertionError("nothing is timed")
+
+    monkeypatch.setattr("mentornet.experiments.duration._time_step", timed)
+    words = ["reproduce", "table2", "--scale", "paper", "--dry-run", "--out", f"{tmp_path}"]
+    assert main(words) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "84 runs" in printed
+    assert "h of one GPU, if it makes 10 · 10¹² additions and multiplications a second" in printed
 
 
 def test_half_a_result_stops_before_work_starts(

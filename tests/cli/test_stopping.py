@@ -91,7 +91,7 @@ def test_every_command_says_how_to_go_on(
         time.sleep(5)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(COMMANDS[name], "run", stop)
+    monkeypatch.setattr(COMMANDS[name].load(), "run", stop)
     assert main([name, *WORDS[name]]) == 143
     said = last_line(capsys)
     assert said.startswith("mentornet: terminated; ")

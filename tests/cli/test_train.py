@@ -351,6 +351,20 @@ def test_predict_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "was it cut short" in said(capsys)
 
 
+def test_predict_says_what_the_best_epoch_was_chosen_by(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the 360 test images of digits, on which ½ / √360 = 2.6 %."""
+    assert main(train(tmp_path / "run")) == 0
+    Image.new("L", (8, 8)).save(tmp_path / "one.png")
+    words = ["predict", f"{tmp_path / 'run'}", f"{tmp_path / 'one.png'}"]
+    assert main([*words, "--best"]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "chosen by its accuracy on 360 samples: 3 points may be chance" in told
+    assert main(words) == 0
+    assert "chosen" not in capsys.readouterr().err
+
+
 def test_predict_writes_a_table(tmp_path: Path) -> None:
     assert main(train(tmp_path / "run")) == 0
     Image.new("RGB", (30, 20), "red").save(tmp_path / "one.png")

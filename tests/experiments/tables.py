@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from mentornet.config import MethodConfig, TrainConfig
+from mentornet.experiments import engines
 from mentornet.experiments.cells import Cell, Scale, Table
-from mentornet.experiments.engines import Outcome, _attempt
+from mentornet.experiments.engines import Make, Outcome, _attempt, run_locally
 from mentornet.experiments.fits import Fit
 from mentornet.experiments.jobs import Job, Tuning
 from mentornet.experiments.runs import Run, with_settings
+from mentornet.experiments.work import make_job
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_numbers, parse_settings
+from tests.processes import forked
 from tests.training.runs import small
 
 
@@ -45,6 +52,22 @@ def run_in_this_process(jobs: Iterable[Job], folder: Path, *, processes: int) ->
     del processes
     for job in jobs:
         yield Outcome(job, *_attempt(job, f"{folder}", None))
+
+
+def make_in_fork(job: Job, folder: str, *, parent: int | None) -> dict[str, Any]:
+    """As `make_job`; the process that forks, and not the one that waits, is its parent."""
+    assert parent is not None
+    return make_job(job, folder, parent=os.getppid())
+
+
+def run_in_forks(
+    jobs: Iterable[Job], folder: Path, *, processes: int, make: Make = make_in_fork
+) -> Iterator[Outcome]:
+    """`run_locally`, whose processes start at once: for tests that look at the jobs alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        light = SimpleNamespace(get_context=lambda _: forked())
+        patch.setattr(engines, "multiprocessing", light)
+        yield from run_locally(jobs, folder, processes=processes, make=make)
 
 
 def check_settings(table: Table) -> None:

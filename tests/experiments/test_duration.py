@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
+from torch import Tensor, nn
 
 from mentornet.config import TrainConfig
 from mentornet.experiments import duration
 from mentornet.experiments.catalogue import TABLES, find_table
 from mentornet.experiments.cells import Scale
 from mentornet.experiments.fits import Fit, FitSettings
+from mentornet.students import make_student
 from tests.experiments.tables import tiny
 
 TRAINED = [name for name in TABLES if name != "table6"]
@@ -68,3 +71,29 @@ def test_a_fit_of_each_architecture_is_timed_once(monkeypatch: pytest.MonkeyPatc
 def test_a_short_fit_is_timed() -> None:
     fit = Fit(FitSettings("linear", "mlp", samples=300))
     assert 0 < duration._time_fit(fit, 10) < 60
+
+
+def test_operations_of_a_student_are_those_of_its_layers() -> None:
+    """Convolutions and linear layers, counted layer by layer; nothing else is of any weight."""
+    run = next(
+        cell.run for cell in find_table("table2", "paper").cells if "inception" in cell.column
+    )
+    config, total = run.config, 0
+
+    def add(layer: nn.Module, inputs: tuple[Tensor, ...], outputs: Tensor) -> None:
+        nonlocal total
+        assert isinstance(layer, nn.Conv2d | nn.Linear)
+        each = layer.weight[0].numel()  # products for one value of the result
+        total += 2 * each * outputs[0].numel()
+
+    student = make_student("inception", channels=3, classes=100)
+    for layer in student.modules():
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            layer.register_forward_hook(add)
+    student.eval()(torch.zeros(1, 3, 32, 32))
+    seconds = 3 * 128 * total / duration.GPU_RATE
+    assert duration.counted_step(config) == pytest.approx(seconds)
+    steps = 120_000
+    assert duration.Clock(duration.counted_step).minutes([run.untuned()]) == pytest.approx(
+        steps * seconds / 60
+    )

@@ -10,7 +10,6 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,7 +25,7 @@ from mentornet.experiments.runs import Run
 from mentornet.experiments.work import make_job
 from mentornet.files import read_json
 from mentornet.training import RunFolder
-from tests.experiments.tables import broken, config, tiny
+from tests.experiments.tables import broken, config, run_in_forks, run_in_this_process, tiny
 from tests.processes import forked
 from tests.training.runs import streamed
 
@@ -40,18 +39,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for run in tiny().runs():
         make_job(run, folder)
     return folder
-
-
-@pytest.fixture
-def light(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The processes of `run_locally` start at once, for tests that look at the jobs alone."""
-    monkeypatch.setattr(engines, "multiprocessing", SimpleNamespace(get_context=lambda _: forked()))
-
-
-def make_in_fork(job: Run, folder: str, *, parent: int | None) -> dict[str, Any]:
-    """As `make_job`; the process that forks, and not the one that waits, is its parent."""
-    assert parent is not None
-    return make_job(job, folder, parent=os.getppid())
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +72,10 @@ def test_tuning_is_on_given_labels_and_stored(made: Path) -> None:
     assert trial["train_images"] < 192  # a tenth is held out
 
 
-@pytest.mark.usefixtures("light")
 def test_tuning_serves_every_seed(made: Path, tmp_path: Path) -> None:
     run = next(run for run in tiny().runs() if run.tuning)
     both = [run, run.with_seed(1)]
-    for outcome in run_locally(
-        both, tmp_path, processes=2, make=make_in_fork
-    ):  # one tunes for both
+    for outcome in run_in_forks(both, tmp_path, processes=2):  # one tunes for both
         assert outcome.error is None
     first, second = (Results(tmp_path).find(one) for one in both)
     assert first is not None
@@ -125,13 +109,12 @@ def where(job: Run, folder: str, *, parent: int | None) -> dict[str, Any]:
     return {"process": os.getpid(), "gpu": os.environ.get("CUDA_VISIBLE_DEVICES")}
 
 
-@pytest.mark.usefixtures("light")
 def test_a_process_makes_one_job_after_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engines, "_gpus", lambda: ["5", "7"])
     jobs = [tiny().cells[0].run.with_seed(seed) for seed in range(6)]
-    outcomes = list(run_locally(jobs, tmp_path, processes=2, make=where))
+    outcomes = list(run_in_forks(jobs, tmp_path, processes=2, make=where))
     assert {outcome.run.seed for outcome in outcomes} == set(range(6))
     made = {(one.result or {})["process"]: (one.result or {})["gpu"] for one in outcomes}
     assert 1 <= len(made) <= 2
@@ -167,12 +150,11 @@ def test_what_is_there_is_not_made_again(made: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in made.glob("*.json")} == before
 
 
-@pytest.mark.usefixtures("light")
 def test_one_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     good = tiny().cells[0].run
     outcomes = {
         outcome.run.digest: outcome
-        for outcome in run_locally([broken(), good], tmp_path, processes=1, make=make_in_fork)
+        for outcome in run_in_forks([broken(), good], tmp_path, processes=1)
     }
     assert "unknown data 'no-such-folder'" in (outcomes[broken().digest].error or "")
     assert outcomes[good.digest].result is not None
@@ -238,9 +220,14 @@ def test_killed_it_goes_on_where_it_was(
     assert resumed["curve"] == whole["curve"]
 
 
+def _make_all(folder: str, runs: list[Run]) -> None:
+    for outcome in run_in_this_process(runs, Path(folder), processes=1):
+        assert outcome.error is None
+
+
 def test_two_at_once_share_the_work(tmp_path: Path) -> None:
     runs = [run for run in tiny().runs() if run.tuning is None][:2]
-    both = [forked().Process(target=_reproduce, args=(f"{tmp_path}", runs)) for _ in range(2)]
+    both = [forked().Process(target=_make_all, args=(f"{tmp_path}", runs)) for _ in range(2)]
     for process in both:
         process.start()
     for process in both:

@@ -11,7 +11,6 @@ from mentornet.config import MethodConfig
 from mentornet.errors import MentorNetError
 from mentornet.experiments.cells import Cell, Table
 from mentornet.experiments.comparison import common_seeds, compare
-from mentornet.experiments.engines import run_locally
 from mentornet.experiments.jobs import Job, Tuning
 from mentornet.experiments.order import Order
 from mentornet.experiments.results import Results
@@ -19,7 +18,7 @@ from mentornet.experiments.runs import Run
 from mentornet.experiments.work import make_job
 from mentornet.mentors import MentorSeries
 from mentornet.methods.settings import parse_settings
-from tests.experiments.tables import broken, config, tiny
+from tests.experiments.tables import broken, config, run_in_forks, tiny
 
 LEARNS = ("updates=0.3,0.7", "steps=20", "fallback=off", "held_out=0")
 
@@ -91,7 +90,7 @@ def test_what_is_there_already_is_not_waited_for() -> None:
 def test_a_failure_is_named_and_the_others_go_on(tmp_path: Path) -> None:
     lost = broken()
     jobs: list[Job] = [lost, taking(lost), plain()]
-    outcomes = {outcome.run.key: outcome for outcome in run_locally(jobs, tmp_path, processes=1)}
+    outcomes = {outcome.run.key: outcome for outcome in run_in_forks(jobs, tmp_path, processes=1)}
     assert len(outcomes) == 3
     error = outcomes[taking(lost).key].error or ""
     assert error.startswith(f"it needs {lost.key}, which failed: unknown data 'no-such-folder'")

@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -152,11 +154,12 @@ def test_noise_by_pixels_needs_them_in_memory(tmp_path: Path) -> None:
         train(noisy)
 
 
-def dies_in_the_last_epoch(*words: str) -> None:
+def dies_in_the_last_epoch(workers: Path, *words: str) -> None:
     whole = Trainer.run_epoch
 
     def run_epoch(self: Trainer, epoch: int) -> None:
         if epoch == 2:
+            workers.write_text("\n".join(f"{child.pid}" for child in active_children()))
             os._exit(9)
         whole(self, epoch)
 
@@ -168,10 +171,15 @@ def test_resumed_in_the_middle_it_ends_the_same(tmp_path: Path) -> None:
     folder = write_imagenet(tmp_path / "imagenet")
     words = ("--folder", f"{folder}", "--checkpoint-seconds", "0")
     assert main(arguments("imagenet", tmp_path / "whole", *words)) == 0
-    stopped = tmp_path / "stopped"
-    killed = start(dies_in_the_last_epoch, *arguments("imagenet", stopped, *words),
+    stopped, workers = tmp_path / "stopped", tmp_path / "workers"
+    killed = start(dies_in_the_last_epoch, workers, *arguments("imagenet", stopped, *words),
                    log=tmp_path / "log")  # fmt: skip
     assert killed.end()[0] == 9
+    (worker,) = workers.read_text().splitlines()
+    deadline = time.monotonic() + 10
+    while Path("/proc", worker).exists():
+        assert time.monotonic() < deadline, "the worker outlives the process that it works for"
+        time.sleep(0.05)
     assert main(["train", "--resume", "--trust-code", "--out", f"{stopped}"]) == 0
     last = "checkpoints/last.safetensors"
     assert (tmp_path / "whole" / last).read_bytes() == (stopped / last).read_bytes()

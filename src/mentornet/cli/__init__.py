@@ -6,7 +6,12 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from mentornet.cli.commands import COMMANDS, overview, parse
+from mentornet.cli.flags import flags_of, with_flags
+from mentornet.cli.signals import raised_signals
 from mentornet.errors import MentorNetError
+from mentornet.names import pick
+from mentornet.version import __version__
 
 if TYPE_CHECKING:
     from mentornet.cli.commands import Command
@@ -24,27 +29,30 @@ def main(arguments: list[str] | None = None) -> int:
 
     A command that is stopped by a signal ends with 128 and the number of the signal.
     """
+    words = sys.argv[1:] if arguments is None else arguments
     flags: dict[str, str] = {}
     command: Command | None = None
+    if words in ([], ["-h"], ["--help"]):
+        print(overview(), file=sys.stdout if words else sys.stderr)
+        return 0 if words else 2
+    if words == ["--version"]:
+        print(f"mentornet {__version__}")
+        return 0
     try:
-        from mentornet.cli.signals import raised_signals
-
         with raised_signals():
-            from mentornet.cli.commands import command_named, parse  # slow to import
-            from mentornet.cli.flags import flags_of
-
-            named = command_named(sys.argv[1:] if arguments is None else arguments)
-            flags = {} if named is None else flags_of(named)
-            command = parse(arguments)
+            flags = flags_of(pick(COMMANDS, words[0], "command").load())
+            command = parse(words[0], words[1:])
             command.run()
             sys.stdout.flush()
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] not in _EXTRAS:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in _EXTRAS:
             raise
-        return _say(f"{error.name} is not installed; install mentornet with its extra [all]")
+        extras = ",".join(COMMANDS[words[0]].extras)
+        return _say(f"{missing} is not installed; pip install 'mentornet[{extras}]'")
     except MentorNetError as error:
         _show_own_code(error.__cause__)
-        return _say(_in_flags(f"{error}", flags))
+        return _say(with_flags(f"{error}", flags))
     except KeyboardInterrupt as error:
         number = getattr(error, "signal", 2)  # that of Ctrl-C
         _say(f"{'interrupted' if number == 2 else 'terminated'}; {_go_on(command)}")
@@ -75,8 +83,10 @@ def _failed(error: Exception, command: Command | None) -> int:
 def _go_on(command: Command | None) -> str:
     if command is None:
         return "nothing was written; run the same command again"
-    from mentornet.cli.going_on import how_to_go_on
-
+    try:
+        from mentornet.cli.going_on import how_to_go_on
+    except ImportError:  # an extra is missing that this command does not need
+        return "run the same command again"
     return how_to_go_on(command)
 
 
@@ -87,12 +97,6 @@ def _show_own_code(cause: BaseException | None) -> None:
 
         for line in lines_of_own_code(cause):
             print(line, file=sys.stderr)
-
-
-def _in_flags(message: str, flags: dict[str, str]) -> str:
-    from mentornet.cli.flags import with_flags
-
-    return with_flags(message, flags)
 
 
 def _say(message: str) -> int:

@@ -1,26 +1,20 @@
-"""All commands by name, and the parser over them."""
+"""All commands by name, and the parser over them.
+
+Nothing here imports a command before it is asked for, so that `mentornet --help` is fast.
+"""
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated, Any, Protocol
+import shutil
+import textwrap
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
 
-import tyro
-
-from mentornet.cli.audit import Audit
-from mentornet.cli.compare import Compare
-from mentornet.cli.demo import Demo
-from mentornet.cli.fit_mentor import FitMentor
-from mentornet.cli.learn_mentor import LearnMentor
-from mentornet.cli.mentors import Mentors
-from mentornet.cli.plot import Plot
-from mentornet.cli.predict import Predict
-from mentornet.cli.reproduce import Reproduce
-from mentornet.cli.shards import Shards
-from mentornet.cli.train import Train, one_spelling
+from mentornet.cli.flags import check_options, flags_of
 from mentornet.version import __version__
 
-__all__ = ["COMMANDS", "Command", "command_named", "parse"]
+__all__ = ["COMMANDS", "Command", "Entry", "overview", "parse"]
 
 
 class Command(Protocol):
@@ -30,51 +24,124 @@ class Command(Protocol):
         """Run the command."""
 
 
-COMMANDS: dict[str, type[Command]] = {
-    "train": Train,
-    "predict": Predict,
-    "audit": Audit,
-    "shards": Shards,
-    "demo": Demo,
-    "fit-mentor": FitMentor,
-    "learn-mentor": LearnMentor,
-    "mentors": Mentors,
-    "plot": Plot,
-    "reproduce": Reproduce,
-    "compare": Compare,
+@dataclass(frozen=True)
+class Entry:
+    """A command that is not imported yet.
+
+    Attributes:
+        place: where its class is, as `module:Class` below `mentornet.cli`.
+        summary: what it does, in one sentence; the first line of its help.
+        extras: what `pip install` must bring for it.
+    """
+
+    place: str
+    summary: str
+    extras: tuple[str, ...] = ("train",)
+
+    def load(self) -> type[Command]:
+        """Import the class of the command."""
+        module, _, kind = self.place.partition(":")
+        loaded: type[Command] = getattr(import_module(f"mentornet.cli.{module}"), kind)
+        return loaded
+
+
+COMMANDS = {
+    "train": Entry(
+        "train:Train",
+        "Train a student on labels that cannot be trusted, and learn which labels are wrong.",
+    ),
+    "predict": Entry(
+        "predict:Predict", "Predict the classes of new samples with the student of a training run."
+    ),
+    "audit": Entry(
+        "audit:Audit",
+        "Find the labels of a training run that are probably wrong, and write a page to check "
+        "them.",
+        ("train", "audit"),
+    ),
+    "shards": Entry(
+        "shards:Shards",
+        "Pack a dataset into shards: tar files of a few hundred megabytes in the WebDataset "
+        "format.",
+    ),
+    "demo": Entry(
+        "demo:Demo",
+        "Train on digits with 40 % label noise, without a mentor and with one, and compare.",
+        ("experiments",),
+    ),
+    "fit-mentor": Entry(
+        "fit_mentor:FitMentor",
+        "Teach a mentor to give the weights of a predefined curriculum.",
+        ("cli",),
+    ),
+    "learn-mentor": Entry(
+        "learn_mentor:LearnMentor",
+        "Learn a mentor from the verified samples of a finished run, for use on other data.",
+    ),
+    "mentors": Entry(
+        "mentors:Mentors",
+        "List the mentors that ship with the package; Mentor.from_pretrained(NAME) loads one.",
+        ("cli",),
+    ),
+    "plot": Entry(
+        "plot:Plot",
+        "Draw the weights of a curriculum or a mentor, and the robust loss that they imply.",
+        ("cli", "plot"),
+    ),
+    "reproduce": Entry(
+        "reproduce:Reproduce",
+        "Run a table or figure of the paper, and show our numbers beside the paper's.",
+        ("experiments",),
+    ),
+    "compare": Entry(
+        "compare:Compare",
+        "Show the stored results of a folder beside the paper's numbers.",
+        ("experiments",),
+    ),
 }
 
-_DESCRIPTION = f"""mentornet {__version__}: learn which labels to trust while you train.
 
-To see the options of a command: mentornet train --help"""
+def overview() -> str:
+    """The help of `mentornet` itself: every command with its summary."""
+    indent, width = max(map(len, COMMANDS)) + 4, min(shutil.get_terminal_size().columns, 100)
+    lines = [
+        textwrap.fill(
+            f"  {name:{indent - 2}}{entry.summary}", width, subsequent_indent=" " * indent,
+            break_on_hyphens=False,
+        )
+        for name, entry in COMMANDS.items()
+    ]  # fmt: skip
+    return "\n".join([
+        f"mentornet {__version__}: learn which labels to trust while you train.",
+        "",
+        "Usage: mentornet COMMAND …",
+        "       mentornet COMMAND --help    (options of the command, with examples)",
+        "       mentornet --version",
+        "",
+        *lines,
+    ])  # fmt: skip
 
 
-def command_named(words: list[str]) -> type[Command] | None:
-    """The command that the first word names, if there is one."""
-    return COMMANDS.get(words[0]) if words else None
+def parse(name: str, words: list[str]) -> Command:
+    """The command of that name with its options; ends the program where help is asked for.
 
+    Args:
+        name: a key of `COMMANDS`.
+        words: what follows the name on the command line.
+    """
+    import tyro
 
-def parse(arguments: list[str] | None = None) -> Command:
-    """The command that `arguments` (or the program's own) ask for."""
-    words = sys.argv[1:] if arguments is None else arguments
-    if words == ["--version"]:
-        print(f"mentornet {__version__}")
-        sys.exit(0)
-    defaults = None
-    if words[:1] == ["train"]:
-        words = ["train", *one_spelling(words[1:])]
+    kind = COMMANDS[name].load()
+    chosen: dict[str, Any] = {}
+    if name == "train":
+        from mentornet.cli.train import Train, one_spelling
+
+        words = one_spelling(words)
         defaults = Train.defaults(words)
-    choices = tuple(
-        Annotated[command, tyro.conf.subcommand(name, default=defaults)]
-        if defaults is not None and command is Train
-        else Annotated[command, tyro.conf.subcommand(name)]
-        for name, command in COMMANDS.items()
-    )
-    union: Any = choices[0]
-    for choice in choices[1:]:
-        union = union | choice
+        if defaults is not None:
+            chosen["default"] = defaults
+    check_options(words, flags_of(kind).values())
     command: Command = tyro.cli(
-        union, prog="mentornet", description=_DESCRIPTION, args=words,
-        config=(tyro.conf.OmitArgPrefixes,),
-    )  # fmt: skip
+        kind, prog=f"mentornet {name}", args=words, config=(tyro.conf.OmitArgPrefixes,), **chosen
+    )
     return command

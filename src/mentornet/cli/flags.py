@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, get_type_hints
 
-__all__ = ["flags_of", "with_flags"]
+from mentornet.errors import MentorNetError, cut
+from mentornet.names import closest
+
+__all__ = ["check_options", "flags_of", "with_flags"]
 
 
 def flags_of(command: Any) -> dict[str, str]:
@@ -43,3 +46,22 @@ def with_flags(message: str, flags: dict[str, str]) -> str:
         else:
             message = re.sub(rf"^{name}(?= must| is )", flag, message)
     return message
+
+
+def check_options(words: Iterable[str], flags: Iterable[str]) -> None:
+    """Raise if a word is no option of a command, and name the option that was probably meant.
+
+    >>> check_options(["--lr", "0.1"], ["--epochs", "--learning-rate"])
+    Traceback (most recent call last):
+    mentornet.errors.MentorNetError: unknown option --lr; did you mean --learning-rate?
+    """
+    known = [flag.removeprefix("--") for flag in (*flags, "--help")]
+    by_initials = {"".join(part[0] for part in name.split("-")): name for name in known}
+    for word in words:
+        option = word.partition("=")[0]
+        given = option.removeprefix("--").replace("_", "-")
+        if not re.match("--[A-Za-z]", option) or {given, given.removeprefix("no-")} & {*known}:
+            continue
+        meant = by_initials.get(given) or closest(given, known)
+        hint = f"did you mean --{meant}?" if meant else "--help shows all options"
+        raise MentorNetError(f"unknown option {cut(option)}; {hint}")

@@ -27,6 +27,8 @@ from mentornet.training.stored import DataFacts
 
 __all__ = ["Predict"]
 
+_MANY = 1_000  # samples that a choice among epochs can be made by
+
 
 @dataclass(frozen=True)
 class Predict:
@@ -64,6 +66,8 @@ class Predict:
         folder = RunFolder(self.run_folder)
         student = load_student(folder, best=self.best, trust_code=self.trust_code)
         about = folder.about()
+        if self.best and about.best_chosen_on is not None:
+            _say_how_chosen(about.best_chosen_on)
         if about.kind != "images":
             names, chances = _of_file(self.inputs, student, folder.read_encoder(), about)
         else:
@@ -106,6 +110,19 @@ class Predict:
             console(stderr=True).print(f"skipped {name} cannot be read as an image: {reason}")
         kept = [place for place, name in enumerate(names) if name not in fetcher.bad]
         return [paths[place] for place in kept], chances[kept]
+
+
+def _say_how_chosen(count: int) -> None:
+    """Print how little the best epoch says, if it is the best on a handful of samples.
+
+    The standard error of an accuracy p on n samples, √(p (1 − p) / n), is at most ½ / √n.
+    """
+    if 0 < count < _MANY:
+        console(stderr=True).print(
+            f"the best epoch was chosen by its accuracy on {count} samples: "
+            f"{50 / count**0.5:.0f} points may be chance, and wrong labels among them count too. "
+            "Without --best the last student predicts."
+        )
 
 
 def _of_file(

@@ -48,7 +48,9 @@ class Reproduce:
         seeds: Number of seeds of each cell; by default the table's own number.
         only: Make only these cells: row=NAME or column=NAME, where * stands for anything.
         list: Only list the cells, with the paper's numbers and how many of their runs are done.
-        dry_run: Only list what would run, and about how long it would take on this machine.
+            Without WHAT, list the tables and figures.
+        dry_run: Only list what would run, and about how long it would take: at small scale on this
+            machine, where a few steps are timed, and at paper scale on a GPU.
         jobs: Number of runs at a time on this machine, each on one thread.
         engine: What makes the runs: processes of this machine, or Ray on many machines.
         address: Address of the Ray cluster, with --engine ray; by default one on this machine.
@@ -57,7 +59,9 @@ class Reproduce:
             mixed in.
     """
 
-    what: Annotated[tyro.conf.Positional[str], tyro.conf.arg(help=_WHAT)]
+    what: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="WHAT", help=_WHAT)] = (
+        None
+    )
 
     scale: Scale = "small"
     out: Path | None = None
@@ -72,6 +76,9 @@ class Reproduce:
 
     def run(self) -> None:
         """Make what is missing, and show the table as it fills in."""
+        if self.what is None:
+            self._list_all()
+            return
         for name, value in (("seeds", self.seeds), ("jobs", self.jobs)):
             if value is not None and value < 1:
                 raise MentorNetError(f"{name} must be ≥ 1, got {value}")
@@ -85,7 +92,7 @@ class Reproduce:
         if table is not None and self.list:
             list_cells(table, out, self.seeds)
         elif table is not None and self.dry_run:
-            show_plan(table, out, self.seeds, engine)
+            show_plan(table, out, self.seeds, engine, self.scale)
         else:
             written = self._make(table, out, engine)
             console = Console(highlight=False, markup=False)
@@ -97,8 +104,21 @@ class Reproduce:
         """The folder for results and runs."""
         return self.out or Path("runs") / f"{self.what}-{self.scale}"
 
+    def _list_all(self) -> None:
+        """Print the names of all tables and figures."""
+        if not self.list:
+            raise MentorNetError(
+                "WHAT is missing: name a table or a figure, as in mentornet reproduce table2; "
+                "mentornet reproduce --list shows all of them"
+            )
+        known = {name: find_table(name, self.scale).title for name in TABLES} | FIGURES
+        width = max(map(len, known))
+        for name, about in known.items():
+            print(f"{name:{width}}  {about}")
+
     def _table(self) -> Table | None:
         """The cells to make; None for a figure that is drawn from formulas."""
+        assert self.what is not None
         if self.what in FIGURES:
             table = figure_table(self.what, self.scale)
         else:
@@ -122,6 +142,7 @@ class Reproduce:
             raise MentorNetError(f"{unused[0]} has no meaning for {self.what}; leave it out")
 
     def _make(self, table: Table | None, out: Path, engine: Engine) -> Written:
+        assert self.what is not None
         if self.what in FIGURES:
             from mentornet.cli.reproduce_figure import reproduce_figure  # needs matplotlib
 

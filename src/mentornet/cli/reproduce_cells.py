@@ -17,7 +17,7 @@ from rich.table import Table as Shown
 from rich.text import Text
 
 from mentornet.errors import MentorNetError
-from mentornet.experiments.cells import Cell, Table
+from mentornet.experiments.cells import Cell, Scale, Table
 from mentornet.experiments.comparison import (
     Entries,
     compare,
@@ -187,33 +187,48 @@ def list_cells(table: Table, out: Path, seeds: int | None) -> None:
     Console(highlight=False).print(view)
 
 
-def show_plan(table: Table, out: Path, seeds: int | None, engine: Engine) -> None:
-    """Print what would run, and how long it would take here, from steps that are timed now."""
-    from mentornet.experiments.duration import Clock
+def show_plan(
+    table: Table, out: Path, seeds: int | None, engine: Engine, scale: Scale = "small"
+) -> None:
+    """Print what would run, and about how long it would take.
+
+    At small scale that is on this machine, from steps that are timed now. Runs at paper scale are
+    for GPUs, so their time follows from the operations of the student.
+    """
+    from mentornet.experiments.duration import GPU_RATE, Clock, counted_step
 
     console, results = Console(highlight=False), Results(out)
     missing = [run for run in table.runs(seeds) if results.find(run) is None]
     if not missing:
         console.print("nothing is missing", markup=False)
         return
-    clock, total = Clock(), 0.0
+    on_gpu = scale == "paper" and any(run.kind == "training" for run in missing)
+    clock, total = Clock(counted_step if on_gpu else None), 0.0
     view = Shown(
         title=f"{len(missing)} run{'s' * (len(missing) > 1)}", box=box.SIMPLE_HEAD, pad_edge=False
     )
     view.add_column("run", overflow="fold")
     view.add_column("tuned over", justify="right")
-    view.add_column("about", justify="right", no_wrap=True)
-    with console.status("timing a few steps of each") as status:
+    view.add_column("GPU time" if on_gpu else "about", justify="right", no_wrap=True)
+    with console.status("looking at each") as status:
         tuned: set[str] = set()
         for run in missing:
-            status.update(f"timing a few steps of {run.key}")
+            status.update(f"looking at {run.key}")
             first = run.with_seed(0).digest
             tuning = None if first in tuned or results.tried(run) else run.tuning
             tuned.add(first)
             minutes = clock.minutes([run if tuning else run.untuned()])
             total += minutes
-            view.add_row(run.key, f"{len(tuning.candidates)}" if tuning else "", _duration(minutes))
+            took = _hours(minutes) if on_gpu else _duration(minutes)
+            view.add_row(run.key, f"{len(tuning.candidates)}" if tuning else "", took)
     console.print(view)
+    if on_gpu:
+        console.print(
+            f"about {_hours(total)} of one GPU, if it makes {GPU_RATE / 1e12:.0f} · 10¹² additions "
+            "and multiplications a second; only those of the student are counted",
+            markup=False,
+        )
+        return
     jobs = min(engine.jobs, len(missing))
     beside = f", {_duration(total / jobs)} with --jobs {jobs} if there is a core for each"
     console.print(
@@ -227,3 +242,7 @@ def _duration(minutes: float) -> str:
         return f"{max(1, round(minutes))} min"
     hours = minutes / 60
     return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.0f} days"
+
+
+def _hours(minutes: float) -> str:
+    return f"{minutes / 60:,.0f} h" if minutes > 570 else f"{minutes / 60:.1f} h"

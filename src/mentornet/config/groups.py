@@ -46,7 +46,8 @@ class FilesConfig:
         imagenet: Folder of ImageNet, to evaluate a student of WebVision on its validation images
             too; "imagenet" is the folder in MENTORNET_DATA.
         skip_bad: Continue without the images that cannot be decoded, and list them.
-        limit: Train on only this many samples, drawn at random.
+        limit: Train on only this many samples, drawn at random, for a quick try. Of the test
+            samples, as many are drawn, but at least 1000.
         text: Column of a CSV or Parquet file with the texts to learn from; by default the only one
             that reads like text.
         label: Column of a CSV or Parquet file with the labels; by default label or given_label.

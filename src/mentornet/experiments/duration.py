@@ -1,14 +1,17 @@
-"""How long jobs will take, from a few steps that are made and timed."""
+"""How long jobs will take, from a few steps that are timed, or from operations that are counted."""
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from mentornet.config import FilesConfig, LabelsConfig, TrainConfig
 from mentornet.data import DATASETS, Samples, Splits
@@ -19,10 +22,14 @@ from mentornet.mentors.fitting import one_thread
 from mentornet.methods import make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.randomness import generator
+from mentornet.students import make_student
 from mentornet.training import Observer, Trainer, prepare
 from mentornet.training.batches import steps_per_epoch
 
-__all__ = ["Clock"]
+__all__ = ["GPU_RATE", "Clock", "counted_step"]
+
+GPU_RATE = 1e13
+"""Operations (multiplications and additions) that a GPU is taken to make in a second."""
 
 _STEPS = 3  # timed, after one that is not
 _FEW = 4  # images of a step that is tried first
@@ -31,10 +38,15 @@ _SHORT = (100, 300)  # steps of fits that are timed; enough for as many evaluati
 
 
 class Clock:
-    """Estimates how long jobs take; each student under each method is timed once."""
+    """Estimates how long jobs take; each student under each method is timed once.
 
-    def __init__(self) -> None:
+    Args:
+        step: returns the seconds of one step of training; by default it is timed here.
+    """
+
+    def __init__(self, step: Callable[[TrainConfig], float] | None = None) -> None:
         self._seconds: dict[str, float] = {}
+        self._step_of = step or _timed_step
 
     def minutes(self, jobs: Iterable[Job]) -> float:
         """How long these jobs take one after the other, with their tuning, without evaluation.
@@ -60,9 +72,7 @@ class Clock:
         batch = config.optimiser.batch_size or 128
         key = f"{_shape(config)} {config.student} {config.method} {batch}"
         if key not in self._seconds:
-            seconds = _time_step(config, _FEW)
-            few = seconds > _LONG
-            self._seconds[key] = seconds * batch / _FEW if few else _time_step(config, batch)
+            self._seconds[key] = self._step_of(config)
         return self._seconds[key]
 
     def _fit(self, fit: Fit) -> float:
@@ -74,6 +84,32 @@ class Clock:
             step = max(took[1] - took[0], 0) / (_SHORT[1] - _SHORT[0])
             self._seconds[key] = took[1] + step * max(config.steps - _SHORT[1], 0)
         return self._seconds[key]
+
+
+def counted_step(config: TrainConfig) -> float:
+    """Seconds of one step on a GPU of `GPU_RATE`: the backward pass takes twice the forward one."""
+    assert config.student.student is not None
+    classes, sizes = DATASETS[config.data].classes, config.student.sizes
+    count = _operations(config.student.student, _shape(config), classes, tuple(sizes.items()))
+    return 3 * (config.optimiser.batch_size or 128) * count / GPU_RATE
+
+
+@cache
+def _operations(
+    name: str, shape: tuple[int, int, int], classes: int, sizes: tuple[tuple[str, float], ...]
+) -> int:
+    """Multiplications and additions of a student for one image, counted without computing."""
+    made: dict[str, Any] = dict(sizes)
+    with torch.device("meta"), torch.no_grad(), FlopCounterMode(display=False) as counter:
+        student = make_student(name, channels=shape[0], classes=classes, **made)
+        student.eval()(torch.zeros(1, *shape))
+    return counter.get_total_flops()
+
+
+def _timed_step(config: TrainConfig) -> float:
+    batch = config.optimiser.batch_size or 128
+    seconds = _time_step(config, _FEW)
+    return seconds * batch / _FEW if seconds > _LONG else _time_step(config, batch)
 
 
 def _time_fit(fit: Fit, steps: int) -> float:

@@ -6,11 +6,9 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from lightning_fabric import Fabric
-from lightning_fabric.strategies.ddp import DDPStrategy
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
@@ -42,6 +40,10 @@ from mentornet.training.batches import (
 from mentornet.training.preparation import Prepared
 from mentornet.training.run_folder import RunFolder
 
+if TYPE_CHECKING:  # slow to import, and what only reads a run does not need it
+    from lightning_fabric import Fabric
+    from lightning_fabric.strategies.ddp import DDPStrategy
+
 __all__ = [
     "compiled",
     "fresh_student",
@@ -55,6 +57,8 @@ _SEEN_BEFORE = 2000  # number of images for the `prepare` of a student
 
 def make_fabric(machine: MachineConfig, run: RunFolder | None) -> Fabric:
     """Return a Fabric with the device, the precision and the loggers of the config."""
+    from lightning_fabric import Fabric
+
     precision: Any = "bf16-mixed" if machine.precision == "bf16" else "32-true"
     loggers: list[Any] = []
     if machine.tensorboard and run is not None:
@@ -91,6 +95,8 @@ def _quiet(library: str) -> Iterator[None]:
 
 def _shared_step() -> DDPStrategy:
     """Return DDP without broadcasts of buffers, which are equal in all processes already."""
+    from lightning_fabric.strategies.ddp import DDPStrategy
+
     return DDPStrategy(broadcast_buffers=False, gradient_as_bucket_view=True)
 
 

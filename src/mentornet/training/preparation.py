@@ -45,6 +45,7 @@ from mentornet.verdicts import Verdicts
 __all__ = ["Prepared", "prepare", "preview"]
 
 _LIMIT = 11  # a stream of randomness
+_TESTED = 1_000  # test samples that are kept, whatever the limit is
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +144,7 @@ def prepare(
     if noise is not None:
         splits = corrupt_splits(splits, noise, seed=config.seed)
     train = _limited(splits.train, config.files.limit, config.seed)
+    splits = _fewer_tests(splits, config.files.limit)
     validation = splits.validation
     if config.files.validation is not None:
         train, validation = _held_out(train, config.files.validation)
@@ -272,6 +274,21 @@ def _limited(samples: Samples, limit: int | None, seed: int) -> Samples:
         raise MentorNetError(f"limit is {limit}, but there are {len(samples)} training samples")
     order = torch.randperm(len(samples), generator=generator(seed, _LIMIT))
     return samples.rows(order[:limit].sort().values)
+
+
+def _fewer_tests(splits: Splits, limit: int | None) -> Splits:
+    """Return at most as many test samples as are trained on, but 1,000 if there are so many.
+
+    They are the same for every seed, so that runs can be compared.
+    """
+    if limit is None:
+        return splits
+
+    def few(samples: Samples) -> Samples:
+        return _limited(samples, min(len(samples), max(limit, _TESTED)), 0)
+
+    further = {name: few(samples) for name, samples in splits.further.items()}
+    return replace(splits, test=few(splits.test), further=further)
 
 
 def _held_out(samples: Samples, share: float) -> tuple[Samples, Samples]:

@@ -94,9 +94,10 @@ def _train(
             run.sweep()
             if not resume:
                 run.check_free()  # again, now that nobody else can write here
+                judged = prepared.test if prepared.validation is None else prepared.validation
                 run.start(
                     prepared.config, prepared.train, prepared.digest, prepared.samples,
-                    prepared.encoder,
+                    prepared.encoder, chosen_on=len(judged),
                 )  # fmt: skip
         processes.wait()
         if resume:

@@ -124,6 +124,8 @@ class RunFolder:
         digest: str,
         samples: Tensor | None = None,
         encoder: Encoder | None = None,
+        *,
+        chosen_on: int | None = None,
     ) -> None:
         """Write what is known before the first step. The config is last, because it marks a run.
 
@@ -133,12 +135,14 @@ class RunFolder:
             digest: the digest of everything that the run depends on.
             samples: the numbers of the samples, if some were left out before.
             encoder: what their inputs were made with.
+            chosen_on: the number of samples that the best epoch is chosen by.
         """
         height, width = images.shape[1:] if images.kind == "images" else (1, 1)
         about = {
             "classes": list(images.classes), "kind": images.kind, "channels": images.channels,
             "height": height, "width": width, "streamed": images.streamed,
-            "train_images": len(images), "digest": digest, "code": _folder_of_student(config),
+            "train_images": len(images), "best_chosen_on": chosen_on, "digest": digest,
+            "code": _folder_of_student(config),
             "threads": torch.get_num_threads(), "job": job(),
         }  # fmt: skip
         write_json(self.data, about)

@@ -45,6 +45,7 @@ class DataFacts:
     kind: str = "images"
     streamed: bool = False
     train_images: int | None = None
+    best_chosen_on: int | None = None
     job: str | None = None
     code: str | None = None
 

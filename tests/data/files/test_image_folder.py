@@ -10,6 +10,7 @@ import torch
 
 from mentornet import MentorNetError
 from mentornet.data import LoadOptions, Splits, load_image_folder
+from mentornet.data.files.decode import read_image
 from mentornet.data.holdout import hold_out
 from mentornet.randomness import generator
 from tests.data.image_files import write_png
@@ -100,6 +101,23 @@ def test_what_is_no_image_or_hidden_is_left_alone(tmp_path: Path) -> None:
     assert splits.train.classes == ("a", "b")
     assert len(splits.train) == 4
     assert splits.notes == (f"1 images directly in {tmp_path / 'train'} have no class: left out",)
+
+
+def test_photographs_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    write_part(tmp_path, {"a": 12, "b": 12})
+    for name in ("a/1.HEIC", "b/inner/2.heif", ".trash/3.heic", "b/.4.heic"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"ftypheic")
+    told = "2 HEIC photographs are not read; convert them to JPEG to use them"
+    assert told in load_image_folder(tmp_path).notes
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "5.heic").write_bytes(b"ftypheic")
+    with pytest.raises(MentorNetError, match="c holds no images: 1 HEIC photographs are not read"):
+        load_image_folder(tmp_path)
+    with pytest.raises(
+        MentorNetError, match=r"5\.heic cannot be read .*: HEIC is not supported; co"
+    ):
+        read_image(tmp_path / "c" / "5.heic", size=8, channels=3)
 
 
 def test_bad_images_stop_or_are_skipped_and_told(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def opened(source: Path | Packed) -> Iterator[Image]:
             with Image.open(file, formats=formats) as image, _budget(image):
                 yield image
     except Exception as error:  # a decoder may raise anything on bytes it does not expect
-        raise UnreadableImage(str(source), _reason(error)) from error
+        raise UnreadableImage(str(source), _reason(str(source), error)) from error
 
 
 def _bytes_of(source: Path | Packed) -> BinaryIO:
@@ -247,10 +247,12 @@ def _shrunk(image: Image, mode: str, depth: _Depth, factor: int) -> Image:
     return small
 
 
-def _reason(error: Exception) -> str:
+def _reason(name: str, error: Exception) -> str:
     from PIL import Image, UnidentifiedImageError
 
     if isinstance(error, UnidentifiedImageError):
+        if name.lower().endswith((".heic", ".heif")):
+            return "HEIC is not supported; convert it to JPEG"
         return "it is not an image, or its format is not supported"
     if isinstance(error, Image.DecompressionBombError):
         return "it has too many pixels to be decoded safely"

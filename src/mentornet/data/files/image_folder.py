@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from mentornet.data.files.entries import Entry, read_entries
@@ -19,6 +20,9 @@ SUFFIXES = {
     ".pbm", ".pgm", ".ppm", ".pnm", ".jp2", ".avif",
 }  # fmt: skip
 """Suffixes of files that count as images. Other files are ignored."""
+
+UNREAD = {".heic", ".heif"}
+"""Suffixes of photographs that Pillow cannot decode. The user is told of them."""
 
 
 def load_image_folder(folder: Path, options: LoadOptions | None = None) -> Splits:
@@ -48,7 +52,7 @@ def load_image_folder(folder: Path, options: LoadOptions | None = None) -> Split
     entries: list[Entry] = []
     for part in homes:
         entries += _entries(part, homes, classes, folder)
-    notes = [note for home in homes.values() for note in _strays(home)]
+    notes = [note for home in homes.values() for note in _strays(home)] + _unread(folder)
     return read_entries(entries, classes, folder, options or LoadOptions(), notes)
 
 
@@ -82,7 +86,8 @@ def _entries(
     for path in class_folders:
         label, files = classes.index(path.name), images_below(path)
         if part == "train" and not files:
-            raise MentorNetError(f"the class folder {path} holds no images")
+            told = "".join(f": {note}" for note in _unread(path))
+            raise MentorNetError(f"the class folder {path} holds no images{told}")
         entries += [Entry(file, file.relative_to(folder).as_posix(), part, label) for file in files]
     if not entries:
         raise MentorNetError(f"{homes[part]} holds no class folders with images")
@@ -94,6 +99,13 @@ def _strays(home: Path) -> list[str]:
     return [f"{len(strays)} images directly in {home} have no class: left out"] if strays else []
 
 
+def _unread(folder: Path) -> list[str]:
+    """A line on photographs at any depth whose format is not read, if there are any."""
+    count = sum(Path(name).suffix.lower() in UNREAD for _, name in _files_below(folder))
+    told = f"{count} HEIC photographs are not read; convert them to JPEG to use them"
+    return [told] if count else []
+
+
 def _folders_in(folder: Path) -> list[Path]:
     return sorted(
         (path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")),
@@ -103,11 +115,14 @@ def _folders_in(folder: Path) -> list[Path]:
 
 def images_below(folder: Path) -> list[Path]:
     """The images at any depth, sorted. Hidden files and folders are ignored."""
-    found = []
+    return sorted(Path(home, name) for home, name in _files_below(folder) if named_as_image(name))
+
+
+def _files_below(folder: Path) -> Iterator[tuple[str, str]]:
+    """The folder and the name of each file at any depth, without those in hidden folders."""
     for home, inner, files in os.walk(folder):
         inner[:] = [name for name in inner if not name.startswith(".")]
-        found += [Path(home, name) for name in files if named_as_image(name)]
-    return sorted(found)
+        yield from ((home, name) for name in files if not name.startswith("."))
 
 
 def named_as_image(name: str) -> bool:

@@ -6,6 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import parent_process
+from multiprocessing.connection import wait
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,6 +139,19 @@ def _in_worker(turn: Any, number: int) -> None:
     del number
     take_turns(turn)  # large images are decoded by one worker at a time
     let_go()
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that it works for has died, even by SIGKILL.
+
+    PyTorch's own watch looks at the process that forked the worker. That is another one if Python
+    starts processes from a fork server, as it does by default from 3.14 on.
+    """
+    parent = parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
 
 
 def _as_it_is(fetched: Any) -> Any:
