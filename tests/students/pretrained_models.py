@@ -35,7 +35,11 @@ def image_model(folder: Path, classes: int = 7, **processor: Any) -> Path:
 
 def text_model(folder: Path) -> Path:
     """An encoder of ten words."""
-    from transformers import BertConfig, BertModel, BertTokenizerFast
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordPiece
+    from tokenizers.pre_tokenizers import Whitespace
+    from tokenizers.processors import TemplateProcessing
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     config = BertConfig(
         vocab_size=len(WORDS), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
@@ -43,8 +47,14 @@ def text_model(folder: Path) -> Path:
     )  # fmt: skip
     with seeded(0):
         BertModel(config).save_pretrained(folder)
-    (folder / "vocab.txt").write_text("\n".join(WORDS))
-    BertTokenizerFast(vocab_file=f"{folder / 'vocab.txt'}").save_pretrained(folder)
+    pieces = Tokenizer(
+        WordPiece({word: place for place, word in enumerate(WORDS)}, unk_token="[UNK]")
+    )
+    pieces.pre_tokenizer = Whitespace()
+    pieces.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    PreTrainedTokenizerFast(tokenizer_object=pieces, unk_token="[UNK]").save_pretrained(folder)
     return folder
 
 
