@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mentornet.audit.cleaned_table import cleaned_table
 from mentornet.audit.evidence import RunEvidence, evidence_of
+from mentornet.audit.output import Audited, check_free
 from mentornet.audit.ranking import Ranking, rank
 from mentornet.audit.report import report
 from mentornet.audit.run_contents import curves_of, shown_of, surfaces_of, with_names
@@ -35,32 +36,9 @@ from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run_folder import RunFolder
 from mentornet.verdicts import Verdicts
 
-__all__ = ["Audited", "audit_run"]
-
-FILES = (
-    "issues.csv", "issues.parquet", "classes.csv", "transitions.csv", "decisions.csv",
-    "cleaned.csv", "report.html",
-)  # fmt: skip
-
+__all__ = ["audit_run"]
 
 _KNOWS = 0.4  # share of given labels that the student must predict before it can be trusted
-
-
-@dataclass(frozen=True)
-class Audited:
-    """The result of an audit.
-
-    Attributes:
-        ranking: what the audit says of every label.
-        folder: the folder with its files.
-        notes: lines that the user should read.
-        retrain: the arguments of `mentornet` that train on the cleaned data.
-    """
-
-    ranking: Ranking
-    folder: Path
-    notes: tuple[str, ...]
-    retrain: str
 
 
 def audit_run(
@@ -90,9 +68,7 @@ def audit_run(
         raise MentorNetError(f"{run} is not a run: it has no {folder.config.name}")
     config = read_trusted(folder.config, trust_code=trust_code)
     out = run / "audit" if out is None else out
-    there = [name for name in FILES if (out / name).exists()]
-    if there and not overwrite:
-        raise MentorNetError(f"{out} has {there[0]} already; set overwrite to replace it")
+    check_free(out, overwrite=overwrite)
     evidence, notes = _evidence(folder)
     classes = folder.about().classes
     prepared, moved = _data(folder, on_progress)
