@@ -91,7 +91,7 @@ def rank_embeddings(
 def linear_probe(width: int) -> Any:
     """Return the default classifier of embeddings: logistic regression on standardised columns.
 
-    Its C is 32/D, so that logits vary as much for long embeddings as for short ones.
+    Its C is 32/D, at most 1, so that logits vary as much for long embeddings as for short ones.
 
     Args:
         width: D, the length of an embedding.
@@ -100,7 +100,7 @@ def linear_probe(width: int) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    regression = LogisticRegression(C=_STRENGTH / width, max_iter=300, tol=1e-3)
+    regression = LogisticRegression(C=min(1.0, _STRENGTH / width), max_iter=300, tol=1e-3)
     return make_pipeline(StandardScaler(), regression)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,8 +121,11 @@ def rank(
     classes: Sequence[str] | None = None,
     noise_rate: float | None = None,
     plausible: tuple[float, float] | None = None,
+    paths: Sequence[str] | None = None,
 ) -> Ranking:
     """Rank every label by the records of training.
+
+    Where there was no training, see `rank_embeddings` and `rank_predictions`.
 
     Args:
         records: the path of a run's `records.parquet`, the `Records` of a `MentorLoss`, or a table
@@ -132,12 +135,15 @@ def rank(
             are fitted to the margins, and the share of the lower one is used.
         plausible: the lowest and highest share that is plausible. By default this is a fifth of the
             share, two percentage points and two standard errors to either side.
+        paths: the names of all samples by their number, such as those of their files.
     """
     evidence = evidence_of(records) if not isinstance(records, RunEvidence) else records
     if noise_rate is not None and not 0 <= noise_rate <= 1:
         raise MentorNetError(f"noise_rate must be in [0, 1], got {noise_rate:g}")
     if plausible is not None and not 0 <= plausible[0] <= plausible[1] <= 1:
         raise MentorNetError(f"plausible must be two rising shares in [0, 1], got {plausible}")
+    if paths is not None:
+        evidence = replace(evidence, path=_named(evidence, paths))
     names = None if classes is None else tuple(classes)
     _check_labels(evidence, names)
     notes = []
@@ -162,6 +168,15 @@ def rank(
         _wrong(share, plausible, len(quality)),
         names, tuple(notes),
     )  # fmt: skip
+
+
+def _named(evidence: RunEvidence, paths: Sequence[str]) -> list[str]:
+    most = int(evidence.index.max())
+    if most >= len(paths):
+        raise MentorNetError(
+            f"paths has {len(paths):,} names, but there is a sample {most}; give one for each"
+        )
+    return [f"{paths[index]}" for index in evidence.index.tolist()]
 
 
 def _wrong(share: float, plausible: tuple[float, float] | None, count: int) -> Wrong:
