@@ -161,7 +161,8 @@ DOORS: dict[str, Door] = {
     "records and losses": Door(made.run_files, _run_files, ("run/records.parquet", "losses/*")),
     "audit of a run": Door(
         made.run, lambda folder: command("audit", folder / "run"),
-        ("run/*.json", "run/*.toml", "run/*.npz", "run/*.jsonl", "run/*.parquet"), True, 6,
+        ("run/*.json", "run/*.toml", "run/*.npz", "run/*.jsonl", "run/*.parquet",
+         "run/checkpoints/*.safetensors"), True, 6,
     ),
     "predict with a run": Door(
         made.run, lambda folder: command("predict", folder / "run", folder / "images"),

@@ -80,8 +80,8 @@ class Ranking:
 
         The columns are `index`, `row` and `path` if samples have one, `is_label_issue`,
         `label_quality`, `given_label`, `predicted_label`, `predicted_probability`, `is_ambiguous`,
-        `mean_weight`, `learned_epoch`, `forgotten`, `true_label` if it is known, and `text` if
-        samples are texts. Labels are class names if
+        `mean_weight`, `learned_epoch`, `forgotten`, `held_out` if some samples were not trained on,
+        `true_label` if it is known, and `text` if samples are texts. Labels are class names if
         these are known, else numbers.
         """
         import pandas as pd
@@ -101,12 +101,25 @@ class Ranking:
         columns["mean_weight"] = evidence.mean_weight
         columns["learned_epoch"] = evidence.learned_epoch
         columns["forgotten"] = evidence.forgotten
+        if evidence.held_out is not None:
+            columns["held_out"] = evidence.held_out
         if evidence.true_label is not None:
             columns["true_label"] = self._named(evidence.true_label)
         if evidence.text is not None:
             columns["text"] = list(evidence.text)
         order = np.lexsort((self.quality, ~self.is_issue))
         return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
+
+    @property
+    def trained(self) -> Ranking:
+        """The part of the ranking that is about samples that were trained on."""
+        held_out = self.evidence.held_out
+        if held_out is None:
+            return self
+        return replace(
+            self, evidence=self.evidence.rows(~held_out), quality=self.quality[~held_out],
+            is_issue=self.is_issue[~held_out], is_ambiguous=self.is_ambiguous[~held_out],
+        )  # fmt: skip
 
     def _named(self, label: Any) -> Any:
         if self.classes is None:

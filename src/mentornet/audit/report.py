@@ -89,8 +89,12 @@ def _samples(ranking: Ranking) -> SampleTable:
 
 def _facts(ranking: Ranking) -> tuple[Fact, ...]:
     count, wrong = len(ranking.quality), ranking.wrong
+    held_out = ranking.evidence.held_out
+    about = "samples, each with a given label"
+    if held_out is not None:
+        about = f"{int(held_out.sum()):,} of these samples were held out from training"
     facts = [
-        Fact("labels", f"{count:,}", "samples, each with a given label"),
+        Fact("labels", f"{count:,}", about),
         Fact("suspect", f"{int(ranking.is_issue.sum()):,}", "labels that are probably wrong"),
         Fact(
             "estimated wrong", f"{wrong.count:,}",

@@ -10,10 +10,11 @@ from typing import Any
 
 from mentornet.audit.cleaned_table import cleaned_table
 from mentornet.audit.evidence import RunEvidence, evidence_of
+from mentornet.audit.held_out import Part, parts_of, shown_of_all, with_parts
 from mentornet.audit.output import Audited, check_free
 from mentornet.audit.ranking import Ranking, rank
 from mentornet.audit.report import report
-from mentornet.audit.run_contents import curves_of, shown_of, surfaces_of, with_names
+from mentornet.audit.run_contents import curves_of, surfaces_of, with_names
 from mentornet.audit.tables import cleaning, cleaning_csv
 from mentornet.cells import csv_text
 from mentornet.config import (
@@ -50,6 +51,7 @@ def audit_run(
     overwrite: bool = False,
     on_progress: Progress | None = None,
     trust_code: bool = False,
+    all_parts: bool = False,
 ) -> Audited:
     """Rank the labels of a run, and write tables and a page.
 
@@ -62,6 +64,8 @@ def audit_run(
         on_progress: called while images are read.
         trust_code: whether a student or a method that the run's config names as `module:factory`
             may be imported, which runs its code.
+        all_parts: whether test and validation samples that came with the data are judged too. Those
+            that were taken from the training samples are always judged.
     """
     folder = RunFolder(run)
     if not folder.config.is_file():
@@ -73,8 +77,16 @@ def audit_run(
     classes = folder.about().classes
     prepared, moved = _data(folder, on_progress)
     notes += moved
+    parts: list[Part] = []
     if prepared is not None:
         evidence = with_names(evidence, prepared)
+        parts, left = parts_of(prepared, brought=all_parts)
+        notes += left
+    if parts and not folder.last.is_file():
+        notes.append("samples that were held out are judged when the run has ended")
+        parts = []
+    if parts:
+        evidence = with_parts(evidence, parts, folder)
     rows = folder.read_metrics() if folder.metrics.is_file() else []
     share, plausible = _noise_rate(rows, prepared) if noise_rate is None else (noise_rate, None)
     ranking = rank(evidence, classes=classes, noise_rate=share, plausible=plausible)
@@ -83,13 +95,13 @@ def audit_run(
             f"the student predicts only {rows[-1]['train_accuracy']:.0%} of the given labels, so "
             "it is too early to say which are wrong"
         )
-    pictures, texts = shown_of(prepared, ranking.evidence.index)
+    pictures, texts = shown_of_all(prepared, parts, ranking.evidence.index)
     report(
         ranking, out, title=f"Labels of {config.data}", pictures=pictures, texts=texts,
         curves=curves_of(rows), surfaces=surfaces_of(folder), notes=notes, relabel=relabel,
         footer=f"{config.method.method}, {len(rows)} epochs, seed {config.seed}",
     )  # fmt: skip
-    retrain = _write_cleaned(out, folder, ranking, prepared, relabel)
+    retrain = _write_cleaned(out, folder, ranking.trained, prepared, relabel)
     return Audited(ranking, out, (*notes, *ranking.notes), retrain)
 
 

@@ -58,6 +58,8 @@ class Audit:
             others.
         noise_rate: Share of wrong labels in [0, 1], such as 0.2, if you know it; by default it is
             estimated.
+        all_parts: Judge the test and validation samples that came with the data, too. Samples of a
+            run that were held out from training are always judged.
         overwrite: Replace an earlier audit.
         trust_code: Run the code of a student or a method that the run's config names as
             module:factory.
@@ -73,6 +75,7 @@ class Audit:
     out: Path | None = None
     relabel: float | None = None
     noise_rate: float | None = None
+    all_parts: bool = False
     overwrite: bool = False
 
     trust_code: bool = False
@@ -107,6 +110,7 @@ class Audit:
             return audit_run(
                 self.run_folder, self.out, relabel=self.relabel, noise_rate=self.noise_rate,
                 overwrite=self.overwrite, on_progress=watch.files, trust_code=self.trust_code,
+                all_parts=self.all_parts,
             )  # fmt: skip
 
     def _audited_data(self) -> Audited:

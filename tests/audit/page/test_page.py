@@ -101,7 +101,7 @@ def test_it_shows_what_it_was_told(page: Page) -> None:
     labels = page.locator("#charts svg[role=img]").evaluate_all(
         "all => all.map((one) => one.getAttribute('aria-label'))"
     )
-    assert labels[0] == "Histogram of mean loss: 40 kept and 20 suspect samples."
+    assert labels[0] == "Histogram of mean loss over training: 40 kept and 20 suspect samples."
     assert "test accuracy\u2069 ends at 91 %" in labels[1]
     assert "loss\u2069 ends at 0.800" in labels[2]
     assert "at 21 %\u2069: from 0.00 to 1.00" in labels[3]
@@ -429,7 +429,7 @@ def test_bare_numbers(visit: Start, tmp_path: Path) -> None:
     )
     contents = some_contents(samples, pictures=None, facts=(), curves=(), surfaces=())
     page = visit().open(write_page(tmp_path, contents))
-    expect(page.locator("#charts")).to_contain_text("60 samples have no known loss.")
+    expect(page.locator("#charts")).to_contain_text("Quality of kept and suspect labels")
     card(page, 3).focus()
     page.keyboard.press("r")  # nothing is suggested: asks which class
     page.get_by_role("dialog").get_by_label("Relabel to").select_option(label="\u2068ship\u2069")

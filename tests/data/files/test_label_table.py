@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,12 @@ def test_the_column_of_labels(
 
 
 def test_what_else_a_table_says(tmp_path: Path) -> None:
-    columns = {"text": ["a b", "c"], "label": [1, 0], "true_label": [1, 1], "path": ["x", "y"]}
+    columns: dict[str, list[Any]] = {
+        "text": ["a b", "c"],
+        "label": [1, 0],
+        "true_label": [1, 1],
+        "path": ["x", "y"],
+    }
     write_parquet(tmp_path / "a.parquet", columns)
     found = read_label_table(tmp_path / "a.parquet", count=2)
     assert found == (["1", "0"], ["1", "1"], ["x", "y"], ["a b", "c"])
