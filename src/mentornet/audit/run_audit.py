@@ -39,6 +39,7 @@ from mentornet.verdicts import Verdicts
 
 __all__ = ["audit_run"]
 
+_WITHOUT = "samples are not shown, and those that were held out are not judged"
 _KNOWS = 0.4  # share of given labels that the student must predict before it can be trusted
 
 
@@ -152,9 +153,9 @@ def _data(folder: RunFolder, on_progress: Progress | None) -> tuple[Prepared | N
     try:
         prepared = prepare(read_config(folder.config), on_progress=on_progress)
     except (MentorNetError, OSError) as error:
-        return None, [f"the samples are not shown: {error}"]
+        return None, [f"{_WITHOUT}: {error}"]
     if prepared.digest != folder.about().digest:
-        return None, ["the samples are not shown: the data has changed since the run began"]
+        return None, [f"{_WITHOUT}: the data has changed since the run began"]
     return prepared, []
 
 

@@ -41,7 +41,7 @@ function card(row, isCurrent) {
       data.known.loss ? spark(row) : null,
       data.names === null
         ? null
-        : el("div", { class: "file", title: cut(nameOf(row), 400) }, bdi(fileOf(row), 60)),
+        : el("div", { class: "called", title: cut(nameOf(row), 400) }, bdi(fileOf(row), 60)),
       el(
         "div",
         { class: "aside" },
