@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from mentornet.audit.predictions import (
     class_numbers,
-    known_classes,
     rank_by_posterior,
     vectors_of,
 )
@@ -80,9 +79,10 @@ def rank_embeddings(
     given = class_numbers(labels, classes)
     count = _count(given, classes)
     _check_rows(embeddings, given, folds)
-    said = known_classes(verdicts, torch.from_numpy(given)).numpy()
+    label = torch.from_numpy(given)
+    said = torch.full_like(label, -1) if verdicts is None else verdicts.said(label)
     way = OutOfFold(estimator, count, min(folds, len(given)), _ROUNDS, seed)
-    true, _ = way.judge(embeddings, given, said, np.ones(len(given)))
+    true, _ = way.judge(embeddings, given, said.numpy(), np.ones(len(given)))
     return rank_by_posterior(
         torch.from_numpy(true), torch.from_numpy(given), classes, noise_rate, verdicts
     )

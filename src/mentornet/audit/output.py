@@ -24,14 +24,14 @@ class Audited:
         ranking: what the audit says of every label.
         folder: the folder with its files.
         notes: lines that the user should read.
-        retrain: the arguments of `mentornet` that train on the cleaned data; None if there was no
+        retrain: the arguments of `mentornet` that train on the cleaned data; empty if there was no
             run that could be repeated.
     """
 
     ranking: Ranking
     folder: Path
     notes: tuple[str, ...]
-    retrain: str | None
+    retrain: str = ""
 
 
 def check_free(out: Path, *, overwrite: bool) -> None:

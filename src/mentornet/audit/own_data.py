@@ -114,7 +114,7 @@ class DataAudit:
     def _write(self, ranking: Ranking, told: _Told, *, title: str, footer: str) -> Audited:
         """Write the tables, the page and the cleaned labels."""
         paths = told.table.path
-        evidence = replace(ranking.evidence, path=paths, true_label=told.true)
+        evidence = replace(ranking.evidence, path=paths, true_label=told.true, text=told.table.text)
         ranking = replace(ranking, evidence=evidence)
         notes = [] if paths is None else _missing(paths, told.file)
         report(
@@ -123,7 +123,7 @@ class DataAudit:
             texts=told.table.text, relabel=self.relabel, footer=footer,
         )  # fmt: skip
         write_text(self.out / "cleaned.csv", _cleaned(ranking, self.relabel))
-        return Audited(ranking, self.out, (*notes, *ranking.notes), None)
+        return Audited(ranking, self.out, (*notes, *ranking.notes))
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from mentornet.errors import MentorNetError
 from mentornet.verdicts import Verdicts
 from mentornet.weighting import label_posterior
 
-__all__ = ["class_numbers", "known_classes", "rank_by_posterior", "rank_predictions", "vectors_of"]
+__all__ = ["class_numbers", "rank_by_posterior", "rank_predictions", "vectors_of"]
 
 _SURE = 1e-12  # how far a probability stays from 0 and 1
 
@@ -54,7 +54,7 @@ def rank_predictions(
     """
     p = torch.from_numpy(vectors_of(probabilities, "probabilities").astype(np.float64))
     given = torch.from_numpy(class_numbers(labels, classes))
-    known = known_classes(verdicts, given)
+    known = torch.full_like(given, -1) if verdicts is None else verdicts.said(given)
     true = label_posterior(p, given, known=known).true
     told = torch.nn.functional.one_hot(known.clamp(min=0), true.shape[1]).to(true)
     true = torch.where(known[:, None] >= 0, told, true)
@@ -89,15 +89,6 @@ def _without_refuted(true: Tensor, given: Tensor, verdicts: Verdicts | None) -> 
     rows = verdicts.index[~verdicts.is_correct & (verdicts.true_label < 0)]
     others = true[rows].clamp(min=_SURE).scatter(1, given[rows][:, None], 0)
     return true.index_copy(0, rows, others / others.sum(1, keepdim=True))
-
-
-def known_classes(verdicts: Verdicts | None, given: Tensor) -> Tensor:
-    """Return the true class where somebody has said it, else −1, `(N,)`."""
-    known = torch.full_like(given, -1)
-    if verdicts is not None:
-        rows = verdicts.index
-        known[rows] = torch.where(verdicts.is_correct, given[rows], verdicts.true_label)
-    return known
 
 
 def vectors_of(value: Any, name: str) -> NDArray[Any]:

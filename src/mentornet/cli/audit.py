@@ -85,6 +85,10 @@ class Audit:
         self._check()
         _say(self._audited_run() if self.run_folder is not None else self._audited_data())
 
+    def folder(self) -> Path:
+        """Return the folder that the audit is written to."""
+        return self.out or (self.run_folder or Path()) / "audit"
+
     def _check(self) -> None:
         """Raise unless there is one thing to audit, and nothing that has no meaning for it."""
         sources = (self.run_folder, self.embeddings, self.probabilities)
@@ -117,7 +121,7 @@ class Audit:
         from mentornet.audit.own_data import DataAudit
 
         audit = DataAudit(
-            self.out or Path("audit"), labels=self.labels, label=self.label,
+            self.folder(), labels=self.labels, label=self.label,
             classes=self.classes or None, verdicts=self.verdicts, relabel=self.relabel,
             noise_rate=self.noise_rate, overwrite=self.overwrite,
         )  # fmt: skip
@@ -151,7 +155,7 @@ def _say(done: Audited) -> None:
         f"{wrong.count:,} are wrong ({wrong.low:,} to {wrong.high:,} are plausible)"
     )
     console().print(f"look at them: {done.folder / 'report.html'}")
-    if done.retrain is not None:
+    if done.retrain:
         console().print(f"train without them: mentornet {done.retrain} --out NEW")
     else:
         console().print(f"labels without them: {done.folder / 'cleaned.csv'}")
