@@ -70,7 +70,7 @@ def test_suspects_that_were_held_out_stay_in_their_part(trained: Path, tmp_path:
 
 def test_pictures_of_all_parts(trained: Path) -> None:
     prepared = prepare(read_config(trained / "run" / "config.toml"))
-    parts, _ = parts_of(prepared, brought=False)
+    parts, _ = parts_of(prepared, RunFolder(trained / "run"), brought=False)
     every = torch.cat([prepared.train.tensor, *(part.samples.tensor for part in parts)])
     asked = np.array([59, 0, 41, 58, 3, 48])
     assert np.array_equal(all_pictures(prepared, parts)(asked), every[asked].numpy())
@@ -84,7 +84,7 @@ def test_verdicts_on_held_out_rows_change_nothing(trained: Path, tmp_path: Path)
     assert main(words) == 0
     prepared = prepare(read_config(tmp_path / "new" / "config.toml"))
     assert len(prepared.train) == prepared.count - 1
-    parts, _ = parts_of(prepared, brought=False)
+    parts, _ = parts_of(prepared, RunFolder(tmp_path / "new"), brought=False)
     assert [part.first for part in parts] == [prepared.count, prepared.count + len(prepared.test)]
 
 

@@ -49,11 +49,14 @@ class Part(NamedTuple):
     first: int
 
 
-def parts_of(prepared: Prepared, *, brought: bool) -> tuple[list[Part], list[str]]:
+def parts_of(
+    prepared: Prepared, folder: RunFolder, *, brought: bool
+) -> tuple[list[Part], list[str]]:
     """Return the parts to judge, and notes on those that are not judged.
 
     Args:
         prepared: the data of the run.
+        folder: the folder of the run, which has a student if it has ended.
         brought: whether parts that came with the data are judged too. Nobody said that their labels
             are as noisy as those of the training samples.
     """
@@ -72,6 +75,8 @@ def parts_of(prepared: Prepared, *, brought: bool) -> tuple[list[Part], list[str
                 "all_parts to judge them too"
             )
         first += len(samples)
+    if parts and not folder.last.is_file():
+        return [], [*notes, "samples that were held out are judged when the run has ended"]
     return parts, notes
 
 
@@ -80,9 +85,11 @@ def with_parts(evidence: RunEvidence, parts: list[Part], folder: RunFolder) -> R
 
     Args:
         evidence: of the samples that were trained on.
-        parts: at least one.
-        folder: the folder of a run that has saved its student.
+        parts: what `parts_of` returns.
+        folder: the folder of the run.
     """
+    if not parts:
+        return evidence
     student = load_student(folder, trust_code=True)  # the audit has asked before
     found = [evidence]
     for part in parts:

@@ -80,13 +80,8 @@ def audit_run(
     notes += moved
     parts: list[Part] = []
     if prepared is not None:
-        evidence = with_names(evidence, prepared)
-        parts, left = parts_of(prepared, brought=all_parts)
-        notes += left
-    if parts and not folder.last.is_file():
-        notes.append("samples that were held out are judged when the run has ended")
-        parts = []
-    if parts:
+        parts, left = parts_of(prepared, folder, brought=all_parts)
+        evidence, notes = with_names(evidence, prepared), notes + left
         evidence = with_parts(evidence, parts, folder)
     rows = folder.read_metrics() if folder.metrics.is_file() else []
     share, plausible = _noise_rate(rows, prepared) if noise_rate is None else (noise_rate, None)
