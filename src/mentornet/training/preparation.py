@@ -154,7 +154,7 @@ def prepare(
     validation, held_out = splits.validation, dict(splits.held_out)
     if config.files.validation is not None:
         train, validation, held_out["validation"] = _held_out(train, config.files.validation)
-    others = sum(len(part) for part in (splits.test, validation) if part is not None)
+    others = sum(len(part) for part in (splits.test, validation) if held_out and part is not None)
     verdicts, replaced = gather_verdicts(config, train, _known_paths(splits), others)
     count = len(train)
     frozen = is_frozen(config.student, len(train))

@@ -37,7 +37,8 @@ def gather_verdicts(
         config: the config, which says how many to draw and which files to read.
         train: the training samples, which verdicts name by number or path.
         known: the paths of all samples, also of those that are not trained on.
-        others: how many samples of other parts are numbered after those that are trained on.
+        others: how many samples of other parts are numbered after those that are trained on, if an
+            audit judges some of them.
     """
     labels, notes, before = config.labels, [], []
     found = None
