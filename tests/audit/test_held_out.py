@@ -14,7 +14,10 @@ import torch
 from mentornet.audit.held_out import all_pictures, parts_of
 from mentornet.audit.run_audit import audit_run
 from mentornet.cli import main
-from mentornet.config import read_config
+from mentornet.config import FilesConfig, TrainConfig, read_config
+from mentornet.data import Samples
+from mentornet.data.parts import into_splits
+from mentornet.randomness import generator
 from mentornet.training import RunFolder, load_student, predict, prepare
 from mentornet.weighting import label_posterior
 from tests.data.layouts import jpeg, put
@@ -113,3 +116,18 @@ def test_a_run_without_a_student(trained: Path, tmp_path: Path) -> None:
     done = audit_run(tmp_path / "run", tmp_path / "audit")
     assert done.notes == ("samples that were held out are judged when the run has ended",)
     assert "held_out" not in done.ranking.table
+
+
+def test_labels_stay_with_their_samples_if_there_are_fewer() -> None:
+    count = 11_000  # of which 1,100 are held out, and 1,000 are kept with a limit
+    pixels = torch.randint(256, (count, 1, 8, 8), generator=generator(0)).byte()
+    given = pixels[:, 0, 0, 0].long() % 2
+    samples = Samples(pixels, given, ("even", "odd"), true_label=1 - given)
+    config = TrainConfig("digits", files=FilesConfig(limit=100))
+    prepared = prepare(config, splits=into_splits({"train": samples}))
+    given, true = prepared.held_out["test"]
+    assert len(prepared.test) == 1_000
+    assert torch.equal(given, prepared.test.tensor[:, 0, 0, 0].long() % 2)
+    assert true is not None
+    assert torch.equal(true, 1 - given)
+    assert torch.equal(prepared.test.given_label, true)
