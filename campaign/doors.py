@@ -15,6 +15,7 @@ from mentornet import MentorNetError
 from mentornet.cli import main
 from mentornet.config import read_config
 from mentornet.data import LoadOptions, fetch_cifar, load_data, read_labels
+from mentornet.data.files.label_table import read_label_table
 from mentornet.data.files.transition_file import read_transition
 from mentornet.data.files.vector_file import read_vectors
 from mentornet.data.stream.streamed import Streamed, read_place
@@ -113,6 +114,10 @@ DOORS: dict[str, Door] = {
     "transition.csv": Door(
         made.transition_csv, lambda folder: read_transition(folder / "transition.csv", 3)
     ),
+    "labels.csv": Door(
+        made.label_csv,
+        lambda folder: read_label_table(folder / "labels.csv", count=made.COUNT),
+    ),
     "vectors.npy": Door(made.vectors_npy, lambda folder: read_vectors(folder / "vectors.npy")),
     "vectors.npz": Door(made.vectors_npz, lambda folder: read_vectors(folder / "vectors.npz")),
     "vectors.parquet": Door(
@@ -161,7 +166,8 @@ DOORS: dict[str, Door] = {
     "records and losses": Door(made.run_files, _run_files, ("run/records.parquet", "losses/*")),
     "audit of a run": Door(
         made.run, lambda folder: command("audit", folder / "run"),
-        ("run/*.json", "run/*.toml", "run/*.npz", "run/*.jsonl", "run/*.parquet"), True, 6,
+        ("run/*.json", "run/*.toml", "run/*.npz", "run/*.jsonl", "run/*.parquet",
+         "run/checkpoints/*.safetensors"), True, 6,
     ),
     "predict with a run": Door(
         made.run, lambda folder: command("predict", folder / "run", folder / "images"),

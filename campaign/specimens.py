@@ -88,6 +88,11 @@ def transition_csv(folder: Path) -> None:
     put(folder / "transition.csv", "0.8,0.1,0.1\n0,1,0\n0.25,0.25,0.5\n")
 
 
+def label_csv(folder: Path) -> None:
+    lines = [f"photos/{number}.png,class {number % 3},a text" for number in range(COUNT)]
+    put(folder / "labels.csv", "\n".join(("path,label,text", *lines)) + "\n")
+
+
 # Vectors, such as embeddings.
 
 

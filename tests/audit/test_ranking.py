@@ -91,6 +91,25 @@ def test_a_true_class_that_nobody_gives_or_suggests(tmp_path: Path) -> None:
     assert "7" in pd.read_csv(tmp_path / "transitions.csv").columns
 
 
+def test_texts_may_be_a_function_of_the_index(tmp_path: Path) -> None:
+    table, _ = noisy()
+    table["index"] = np.arange(len(table))[::-1] + 5
+    ranking = rank(table)
+    page = report(ranking, tmp_path / "a", texts=lambda index: [f"text {n}" for n in index])
+    listed = [f"text {n}" for n in ranking.evidence.index]
+    assert page.read_text() == report(ranking, tmp_path / "b", texts=listed).read_text()
+
+
+def test_samples_have_names_by_their_number() -> None:
+    table, _ = noisy()
+    table["index"] = np.arange(len(table)) + 1
+    names = [f"{number}.png" for number in range(len(table) + 1)]
+    found = rank(table, paths=names).table
+    assert found["path"].tolist() == [f"{index}.png" for index in found["index"]]
+    with pytest.raises(MentorNetError, match="paths has 400 names, but there is a sample 400"):
+        rank(table, paths=names[:-1])
+
+
 def test_class_names_that_would_be_formulas(tmp_path: Path) -> None:
     table, _ = noisy()
     classes = ('=HYPERLINK("x")', "+b", "c", "d", "e")

@@ -148,9 +148,9 @@ def test_images_that_moved(tmp_path: Path) -> None:
     assert main([*shown.retrain.split(), "--epochs", "1", "--out", f"{tmp_path / 'new'}"]) == 0
     shutil.move(tmp_path / "photos", tmp_path / "elsewhere")
     moved = audit_run(run, overwrite=True)
-    assert moved.notes[0].startswith("the images are not shown: ")
-    assert (moved.ranking.quality == shown.ranking.quality).all()
-    assert "the images are not shown" in (run / "audit" / "report.html").read_text()
+    assert moved.notes[0].startswith("samples are not shown, and those that were held out are not ")
+    assert (moved.ranking.quality == shown.ranking.trained.quality).all()
+    assert "samples are not shown" in (run / "audit" / "report.html").read_text()
 
 
 def test_what_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,7 @@ CHEAP = [
     "transition.npy", "transition.csv", "manifest.csv", "manifest.parquet", "image folder",
     "image folder, streamed", "CIFAR-10", "CIFAR-100", "CIFAR-10 in Parquet",
     "archive of CIFAR-10", "IDX", "ImageNet", "WebVision", "shards", "shards of others",
-    "verdicts.csv",
+    "verdicts.csv", "labels.csv", "vectors.npy", "vectors.npz", "vectors.parquet",
 ]  # fmt: skip
 
 

@@ -63,10 +63,10 @@ def test_auto_says_how_many_labels_look_wrong(
     assert summary["method"] == "mentornet-auto"
     assert 0 <= summary["noise_rate_estimated"] <= 1
     said = " ".join(capsys.readouterr().out.split())
-    assert f"as estimated {summary['noise_rate_estimated']:.1%}" in said
+    assert f"wrong labels, estimated {summary['noise_rate_estimated']:.1%}" in said
     assert main(train(tmp_path / "plain", "--method", "full-model")) == 0
     assert read_json(tmp_path / "plain" / "summary.json")["noise_rate_estimated"] is None
-    assert "as estimated" not in capsys.readouterr().out
+    assert "estimated" not in capsys.readouterr().out
 
 
 def test_an_epoch_that_nobody_judges_has_no_accuracy(

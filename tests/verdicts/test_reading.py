@@ -130,6 +130,14 @@ def test_no_verdict_at_all(tmp_path: Path) -> None:
     assert len(read(tmp_path, "index,decision\n")) == 0
 
 
+def test_numbers_of_samples_that_are_elsewhere(tmp_path: Path) -> None:
+    rows = f"index,decision\n1,drop\n{len(GIVEN)},drop\n{len(GIVEN) + 2},keep\n"
+    found = read(tmp_path, rows, others=3)
+    assert found.index.tolist() == [1]
+    with pytest.raises(MentorNetError, match=f"there is no sample {len(GIVEN) + 2}, only 0 to"):
+        read(tmp_path, rows, others=2)
+
+
 def test_paths_of_samples_that_are_elsewhere(tmp_path: Path) -> None:
     rows = "path,is_correct\nheld.png,true\n1.png,true\n"
     found = read(tmp_path, rows, paths=PATHS, elsewhere=("held.png",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mentornet.audit.embeddings import rank_embeddings
 from mentornet.audit.page import write_page
 from mentornet.audit.page.contents import Contents, Curve, Fact, Pictures, SampleTable, Surface
 from mentornet.audit.predictions import rank_predictions
@@ -21,6 +22,7 @@ __all__ = [
     "class_table",
     "cleaning",
     "rank",
+    "rank_embeddings",
     "rank_predictions",
     "report",
     "transitions",

@@ -45,6 +45,8 @@ class RunEvidence:
         true_label: its true class number, if it is known.
         row: the number of its row in the file of the data, from 0, if it has one.
         text: its text, if it is one.
+        held_out: whether the sample was not trained on, but judged by what the trained student
+            predicts; None if that is so for none.
     """
 
     index: Integers
@@ -60,6 +62,7 @@ class RunEvidence:
     true_label: Integers | None = None
     row: Integers | None = None
     text: Sequence[str] | None = None
+    held_out: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         """N."""

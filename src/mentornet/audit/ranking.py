@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,8 +80,8 @@ class Ranking:
 
         The columns are `index`, `row` and `path` if samples have one, `is_label_issue`,
         `label_quality`, `given_label`, `predicted_label`, `predicted_probability`, `is_ambiguous`,
-        `mean_weight`, `learned_epoch`, `forgotten`, `true_label` if it is known, and `text` if
-        samples are texts. Labels are class names if
+        `mean_weight`, `learned_epoch`, `forgotten`, `held_out` if some samples were not trained on,
+        `true_label` if it is known, and `text` if samples are texts. Labels are class names if
         these are known, else numbers.
         """
         import pandas as pd
@@ -101,12 +101,25 @@ class Ranking:
         columns["mean_weight"] = evidence.mean_weight
         columns["learned_epoch"] = evidence.learned_epoch
         columns["forgotten"] = evidence.forgotten
+        if evidence.held_out is not None:
+            columns["held_out"] = evidence.held_out
         if evidence.true_label is not None:
             columns["true_label"] = self._named(evidence.true_label)
         if evidence.text is not None:
             columns["text"] = list(evidence.text)
         order = np.lexsort((self.quality, ~self.is_issue))
         return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
+
+    @property
+    def trained(self) -> Ranking:
+        """The part of the ranking that is about samples that were trained on."""
+        held_out = self.evidence.held_out
+        if held_out is None:
+            return self
+        return replace(
+            self, evidence=self.evidence.rows(~held_out), quality=self.quality[~held_out],
+            is_issue=self.is_issue[~held_out], is_ambiguous=self.is_ambiguous[~held_out],
+        )  # fmt: skip
 
     def _named(self, label: Any) -> Any:
         if self.classes is None:
@@ -121,8 +134,11 @@ def rank(
     classes: Sequence[str] | None = None,
     noise_rate: float | None = None,
     plausible: tuple[float, float] | None = None,
+    paths: Sequence[str] | None = None,
 ) -> Ranking:
     """Rank every label by the records of training.
+
+    Where there was no training, see `rank_embeddings` and `rank_predictions`.
 
     Args:
         records: the path of a run's `records.parquet`, the `Records` of a `MentorLoss`, or a table
@@ -132,12 +148,15 @@ def rank(
             are fitted to the margins, and the share of the lower one is used.
         plausible: the lowest and highest share that is plausible. By default this is a fifth of the
             share, two percentage points and two standard errors to either side.
+        paths: the names of all samples by their number, such as those of their files.
     """
     evidence = evidence_of(records) if not isinstance(records, RunEvidence) else records
     if noise_rate is not None and not 0 <= noise_rate <= 1:
         raise MentorNetError(f"noise_rate must be in [0, 1], got {noise_rate:g}")
     if plausible is not None and not 0 <= plausible[0] <= plausible[1] <= 1:
         raise MentorNetError(f"plausible must be two rising shares in [0, 1], got {plausible}")
+    if paths is not None:
+        evidence = replace(evidence, path=_named(evidence, paths))
     names = None if classes is None else tuple(classes)
     _check_labels(evidence, names)
     notes = []
@@ -162,6 +181,15 @@ def rank(
         _wrong(share, plausible, len(quality)),
         names, tuple(notes),
     )  # fmt: skip
+
+
+def _named(evidence: RunEvidence, paths: Sequence[str]) -> list[str]:
+    most = int(evidence.index.max())
+    if most >= len(paths):
+        raise MentorNetError(
+            f"paths has {len(paths):,} names, but there is a sample {most}; give one for each"
+        )
+    return [f"{paths[index]}" for index in evidence.index.tolist()]
 
 
 def _wrong(share: float, plausible: tuple[float, float] | None, count: int) -> Wrong:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mentornet.audit.page import (
     Contents,
@@ -19,7 +20,10 @@ from mentornet.audit.page import (
 from mentornet.audit.ranking import Ranking
 from mentornet.audit.tables import names_of, write_tables
 
-__all__ = ["report"]
+__all__ = ["Texts", "report"]
+
+Texts = Callable[[NDArray[np.int64]], Sequence[str]]
+"""A function from the index of n samples to their texts."""
 
 
 def report(
@@ -28,7 +32,7 @@ def report(
     *,
     title: str = "Labels",
     pictures: Pictures | None = None,
-    texts: Sequence[str] | None = None,
+    texts: Sequence[str] | Texts | None = None,
     curves: Sequence[Curve] = (),
     surfaces: Sequence[Surface] = (),
     notes: Sequence[str] = (),
@@ -42,7 +46,8 @@ def report(
         folder: the folder for the files; those of an earlier report there are replaced.
         title: the heading of the page.
         pictures: a function from the index of samples to pictures, uint8 `(n, C, H, W)`.
-        texts: N texts to show in place of pictures, in the order of the ranking's evidence.
+        texts: texts to show in place of pictures: one for each of the ranking's N samples, in the
+            order of its evidence, or a function from the index `(n,)` of samples to n texts.
         curves: the training curves.
         surfaces: the mentor's weights at its updates.
         notes: lines for the reader, in addition to the ranking's own.
@@ -53,10 +58,15 @@ def report(
     write_tables(folder, ranking, relabel=relabel)
     contents = Contents(
         title=title, class_names=tuple(names_of(ranking)), samples=_samples(ranking),
-        facts=_facts(ranking), notes=(*notes, *ranking.notes), pictures=pictures, texts=texts,
+        facts=_facts(ranking), notes=(*notes, *ranking.notes), pictures=pictures,
+        texts=_texts(ranking, texts),
         curves=tuple(curves), surfaces=tuple(surfaces), footer=footer,
     )  # fmt: skip
     return write_page(folder, contents)
+
+
+def _texts(ranking: Ranking, texts: Sequence[str] | Texts | None) -> Sequence[str] | None:
+    return texts(ranking.evidence.index.astype(np.int64)) if callable(texts) else texts
 
 
 def _samples(ranking: Ranking) -> SampleTable:
@@ -79,8 +89,12 @@ def _samples(ranking: Ranking) -> SampleTable:
 
 def _facts(ranking: Ranking) -> tuple[Fact, ...]:
     count, wrong = len(ranking.quality), ranking.wrong
+    held_out = ranking.evidence.held_out
+    about = "samples, each with a given label"
+    if held_out is not None:
+        about = f"{int(held_out.sum()):,} of these samples were held out from training"
     facts = [
-        Fact("labels", f"{count:,}", "samples that were trained on"),
+        Fact("labels", f"{count:,}", about),
         Fact("suspect", f"{int(ranking.is_issue.sum()):,}", "labels that are probably wrong"),
         Fact(
             "estimated wrong", f"{wrong.count:,}",
@@ -95,6 +109,6 @@ def _facts(ranking: Ranking) -> tuple[Fact, ...]:
     if truth is not None:
         really = truth != ranking.evidence.given_label
         hits = int((ranking.is_issue & really).sum())
-        note = f"{hits:,} of them are suspect; this run knows the true labels"
+        note = f"{hits:,} of them are suspect, as the true labels are known"
         facts.append(Fact("really wrong", f"{int(really.sum()):,}", note))
     return tuple(facts)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mentornet.audit.cleaned_table import cleaned_table
 from mentornet.audit.evidence import RunEvidence, evidence_of
+from mentornet.audit.held_out import Part, parts_of, shown_of_all, with_parts
+from mentornet.audit.output import Audited, check_free
 from mentornet.audit.ranking import Ranking, rank
 from mentornet.audit.report import report
-from mentornet.audit.run_contents import curves_of, shown_of, surfaces_of, with_names
+from mentornet.audit.run_contents import curves_of, surfaces_of, with_names
 from mentornet.audit.tables import cleaning, cleaning_csv
 from mentornet.cells import csv_text
 from mentornet.config import (
@@ -35,32 +37,10 @@ from mentornet.training.preparation import Prepared, prepare
 from mentornet.training.run_folder import RunFolder
 from mentornet.verdicts import Verdicts
 
-__all__ = ["Audited", "audit_run"]
+__all__ = ["audit_run"]
 
-FILES = (
-    "issues.csv", "issues.parquet", "classes.csv", "transitions.csv", "decisions.csv",
-    "cleaned.csv", "report.html",
-)  # fmt: skip
-
-
+_WITHOUT = "samples are not shown, and those that were held out are not judged"
 _KNOWS = 0.4  # share of given labels that the student must predict before it can be trusted
-
-
-@dataclass(frozen=True)
-class Audited:
-    """The result of an audit.
-
-    Attributes:
-        ranking: what the audit says of every label.
-        folder: the folder with its files.
-        notes: lines that the user should read.
-        retrain: the arguments of `mentornet` that train on the cleaned data.
-    """
-
-    ranking: Ranking
-    folder: Path
-    notes: tuple[str, ...]
-    retrain: str
 
 
 def audit_run(
@@ -72,6 +52,7 @@ def audit_run(
     overwrite: bool = False,
     on_progress: Progress | None = None,
     trust_code: bool = False,
+    all_parts: bool = False,
 ) -> Audited:
     """Rank the labels of a run, and write tables and a page.
 
@@ -84,21 +65,24 @@ def audit_run(
         on_progress: called while images are read.
         trust_code: whether a student or a method that the run's config names as `module:factory`
             may be imported, which runs its code.
+        all_parts: whether test and validation samples that came with the data are judged too. Those
+            that were taken from the training samples are always judged.
     """
     folder = RunFolder(run)
     if not folder.config.is_file():
         raise MentorNetError(f"{run} is not a run: it has no {folder.config.name}")
     config = read_trusted(folder.config, trust_code=trust_code)
     out = run / "audit" if out is None else out
-    there = [name for name in FILES if (out / name).exists()]
-    if there and not overwrite:
-        raise MentorNetError(f"{out} has {there[0]} already; set overwrite to replace it")
+    check_free(out, overwrite=overwrite)
     evidence, notes = _evidence(folder)
     classes = folder.about().classes
     prepared, moved = _data(folder, on_progress)
     notes += moved
+    parts: list[Part] = []
     if prepared is not None:
-        evidence = with_names(evidence, prepared)
+        parts, left = parts_of(prepared, folder, brought=all_parts)
+        evidence, notes = with_names(evidence, prepared), notes + left
+        evidence = with_parts(evidence, parts, folder)
     rows = folder.read_metrics() if folder.metrics.is_file() else []
     share, plausible = _noise_rate(rows, prepared) if noise_rate is None else (noise_rate, None)
     ranking = rank(evidence, classes=classes, noise_rate=share, plausible=plausible)
@@ -107,13 +91,13 @@ def audit_run(
             f"the student predicts only {rows[-1]['train_accuracy']:.0%} of the given labels, so "
             "it is too early to say which are wrong"
         )
-    pictures, texts = shown_of(prepared, ranking.evidence.index)
+    pictures, texts = shown_of_all(prepared, parts, ranking.evidence.index)
     report(
         ranking, out, title=f"Labels of {config.data}", pictures=pictures, texts=texts,
         curves=curves_of(rows), surfaces=surfaces_of(folder), notes=notes, relabel=relabel,
         footer=f"{config.method.method}, {len(rows)} epochs, seed {config.seed}",
     )  # fmt: skip
-    retrain = _write_cleaned(out, folder, ranking, prepared, relabel)
+    retrain = _write_cleaned(out, folder, ranking.trained, prepared, relabel)
     return Audited(ranking, out, (*notes, *ranking.notes), retrain)
 
 
@@ -164,9 +148,9 @@ def _data(folder: RunFolder, on_progress: Progress | None) -> tuple[Prepared | N
     try:
         prepared = prepare(read_config(folder.config), on_progress=on_progress)
     except (MentorNetError, OSError) as error:
-        return None, [f"the samples are not shown: {error}"]
+        return None, [f"{_WITHOUT}: {error}"]
     if prepared.digest != folder.about().digest:
-        return None, ["the samples are not shown: the data has changed since the run began"]
+        return None, [f"{_WITHOUT}: the data has changed since the run began"]
     return prepared, []
 
 

@@ -106,7 +106,7 @@ def write_tables(folder: Path, ranking: Ranking, *, relabel: float | None = None
         ("issues.csv", _csv(issues)),
         ("classes.csv", _csv(class_table(ranking))),
         ("transitions.csv", csv_text([["true", *names], *chances])),
-        ("decisions.csv", cleaning_csv(ranking, relabel=relabel)),
+        ("decisions.csv", cleaning_csv(ranking.trained, relabel=relabel)),
     ):
         write_text(folder / name, text)
         written.append(folder / name)

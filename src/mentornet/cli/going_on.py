@@ -40,7 +40,7 @@ def _of(command: Command) -> str:
     if isinstance(command, Shards):
         return f"finished shards are kept in {command.out}, and the same command continues"
     if isinstance(command, Audit):
-        out = command.run_folder / "audit" if command.out is None else command.out
+        out = command.folder()
         begun = out.is_dir() and any(out.iterdir())
         return f"{out} is not complete; {_AGAIN} with --overwrite" if begun else _nothing()
     if isinstance(command, Demo):

@@ -106,7 +106,7 @@ def _rows(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     if summary["noise_rate_actual"] is not None:
         rows.append(("wrong labels", f"{summary['noise_rate_actual']:.1%}"))
     if summary.get("noise_rate_estimated") is not None:
-        rows.append(("as estimated", f"{summary['noise_rate_estimated']:.1%}"))
+        rows.append(("wrong labels, estimated", f"{summary['noise_rate_estimated']:.1%}"))
     if summary["weight_auroc"] is not None:
         rows.append(("v tells them apart (AUROC)", f"{summary['weight_auroc']:.3f}"))
     rows.append(("time", f"{summary['seconds']:.0f} s"))

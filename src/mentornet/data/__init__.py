@@ -23,7 +23,7 @@ from mentornet.data.noise_setting import (
 )
 from mentornet.data.options import LoadOptions
 from mentornet.data.progress import Progress
-from mentornet.data.samples import Kind, Samples, Splits, check_images, check_inputs
+from mentornet.data.samples import HeldOut, Kind, Samples, Splits, check_images, check_inputs
 from mentornet.data.sets.cifar import load_cifar10, load_cifar100
 from mentornet.data.sets.cifar_archive import fetch_cifar
 from mentornet.data.sets.dataset import Dataset
@@ -38,6 +38,7 @@ __all__ = [
     "AnyNoise",
     "Batch",
     "Dataset",
+    "HeldOut",
     "HumanNoise",
     "Kind",
     "LabelNoise",

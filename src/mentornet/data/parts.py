@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mentornet.data.holdout import hold_out
-from mentornet.data.samples import Samples, Splits
+from mentornet.data.samples import HeldOut, Samples, Splits
 from mentornet.errors import MentorNetError
 
 __all__ = ["PARTS", "VALIDATION", "into_splits"]
@@ -30,7 +30,7 @@ def into_splits(parts: Mapping[str, Samples], notes: Sequence[str] = ()) -> Spli
     train = parts["train"]
     others = {part: _clean(samples) for part, samples in parts.items() if part != "train"}
     validation, test = others.pop("validation", None), others.pop("test", None)
-    told = [*notes]
+    told, held_out = [*notes], dict[str, HeldOut]()
     if test is None and validation is not None:
         told.append(
             f"no test samples: the {len(validation)} validation samples are used for testing"
@@ -43,7 +43,9 @@ def into_splits(parts: Mapping[str, Samples], notes: Sequence[str] = ()) -> Spli
                 "there are no test samples, and too few training samples to hold any out: "
                 "at least one class needs 2 samples"
             )
-        train, test = train.rows(stay), _clean(train.rows(held))
+        taken = train.rows(held)
+        held_out["test"] = HeldOut(taken.given_label, taken.true_label)
+        train, test = train.rows(stay), _clean(taken)
         labels = (
             "as noisy as the training labels" if test.true_label is None else "their true labels"
         )
@@ -51,7 +53,7 @@ def into_splits(parts: Mapping[str, Samples], notes: Sequence[str] = ()) -> Spli
             "no test or validation samples: 10 % of the training samples are held out for "
             f"testing, {len(held)} samples; their labels are {labels}"
         )
-    return Splits(train, test, validation, tuple(told), others)
+    return Splits(train, test, validation, tuple(told), others, held_out=held_out)
 
 
 def _clean(samples: Samples) -> Samples:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,7 +14,7 @@ from mentornet.data.encoding import Encoder, Raw
 from mentornet.data.stream.streamed import Streamed
 from mentornet.errors import MentorNetError, cut
 
-__all__ = ["Kind", "Samples", "Splits", "check_images", "check_inputs"]
+__all__ = ["HeldOut", "Kind", "Samples", "Splits", "check_images", "check_inputs"]
 
 Kind = Literal["images", "vectors", "tokens"]
 """What a student reads."""
@@ -187,6 +187,18 @@ def _is_utf8(name: str) -> bool:
     return True
 
 
+class HeldOut(NamedTuple):
+    """The labels of a part that was taken from the training samples, `(n,)`.
+
+    Attributes:
+        given_label: the labels as they came, as noisy as those that are trained on.
+        true_label: the true labels, if they are known.
+    """
+
+    given_label: Tensor
+    true_label: Tensor | None
+
+
 @dataclass(frozen=True)
 class Splits:
     """The parts of a dataset.
@@ -198,6 +210,8 @@ class Splits:
         notes: lines to tell the user, such as which samples were left out.
         further: other samples that the student is evaluated on too, by name.
         encoder: what the inputs were made with, if they came as texts, rows or vectors.
+        held_out: the labels of those of these parts, by name, that did not come with the data but
+            were taken from the training samples.
     """
 
     train: Samples
@@ -206,6 +220,7 @@ class Splits:
     notes: tuple[str, ...] = ()
     further: Mapping[str, Samples] = field(default_factory=dict)
     encoder: Encoder | None = None
+    held_out: Mapping[str, HeldOut] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         parts = {"test": self.test, "validation": self.validation, **self.further}

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from mentornet.config import MachineConfig, TrainConfig, to_toml
 from mentornet.data import (
     DATASETS,
+    HeldOut,
     LoadOptions,
     Samples,
     Splits,
@@ -68,6 +69,9 @@ class Prepared:
             (see `training.frozen_features`).
         origin: the same run with the images that the features were made of.
         encoder: what the inputs were made with, if they came as texts, rows or vectors.
+        count: the number of training samples before verdicts left some out. Samples of other parts
+            are numbered from there on.
+        held_out: the labels of parts that were taken from the training samples, by name.
     """
 
     config: TrainConfig
@@ -83,6 +87,8 @@ class Prepared:
     body: nn.Module | None = None
     origin: Prepared | None = None
     encoder: Encoder | None = None
+    count: int = 0
+    held_out: Mapping[str, HeldOut] = field(default_factory=dict)
 
     @property
     def noise_rate(self) -> float | None:
@@ -145,10 +151,12 @@ def prepare(
         splits = corrupt_splits(splits, noise, seed=config.seed)
     train = _limited(splits.train, config.files.limit, config.seed)
     splits = _fewer_tests(splits, config.files.limit)
-    validation = splits.validation
+    validation, held_out = splits.validation, dict(splits.held_out)
     if config.files.validation is not None:
-        train, validation = _held_out(train, config.files.validation)
-    verdicts, replaced = gather_verdicts(config, train, _known_paths(splits))
+        train, validation, held_out["validation"] = _held_out(train, config.files.validation)
+    others = sum(len(part) for part in (splits.test, validation) if held_out and part is not None)
+    verdicts, replaced = gather_verdicts(config, train, _known_paths(splits), others)
+    count = len(train)
     frozen = is_frozen(config.student, len(train))
     name, why = choose_method(config, verdicts, frozen=frozen)
     method = make_method(name, **settings)
@@ -175,7 +183,8 @@ def prepare(
     return Prepared(
         config, train, splits.test, validation, method, verified,
         (*splits.notes, *replaced, *done, *why, *deviations(config)), further=splits.further,
-        samples=samples, encoder=splits.encoder, preprocessing=preprocessing_for(config),
+        samples=samples, count=count, held_out=held_out, encoder=splits.encoder,
+        preprocessing=preprocessing_for(config),
     )  # fmt: skip
 
 
@@ -288,10 +297,17 @@ def _fewer_tests(splits: Splits, limit: int | None) -> Splits:
         return _limited(samples, min(len(samples), max(limit, _TESTED)), 0)
 
     further = {name: few(samples) for name, samples in splits.further.items()}
-    return replace(splits, test=few(splits.test), further=further)
+    held_out = dict(splits.held_out)
+    if "test" in held_out:
+        given, true = held_out["test"]
+        taken = few(replace(splits.test, given_label=given, true_label=true))
+        held_out["test"] = HeldOut(taken.given_label, taken.true_label)
+    return replace(splits, test=few(splits.test), further=further, held_out=held_out)
 
 
-def _held_out(samples: Samples, share: float) -> tuple[Samples, Samples]:
-    """Return the samples to train on, and those held out, with given labels only."""
+def _held_out(samples: Samples, share: float) -> tuple[Samples, Samples, HeldOut]:
+    """Return the samples to train on, those held out, with given labels only, and their labels."""
     stay, held = hold_out(samples.given_label, share)
-    return samples.rows(stay), replace(samples.rows(held), true_label=None)
+    taken = samples.rows(held)
+    labels = HeldOut(taken.given_label, taken.true_label)
+    return samples.rows(stay), replace(taken, true_label=None), labels

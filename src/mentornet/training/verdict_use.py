@@ -29,7 +29,7 @@ _VERIFIED = 12  # a stream of randomness
 
 
 def gather_verdicts(
-    config: TrainConfig, train: Samples, known: Collection[str]
+    config: TrainConfig, train: Samples, known: Collection[str], others: int
 ) -> tuple[Verdicts | None, list[str]]:
     """Return all verdicts of a run, drawn and from files, and notes on those that were replaced.
 
@@ -37,6 +37,8 @@ def gather_verdicts(
         config: the config, which says how many to draw and which files to read.
         train: the training samples, which verdicts name by number or path.
         known: the paths of all samples, also of those that are not trained on.
+        others: how many samples of other parts are numbered after those that are trained on, if an
+            audit judges some of them.
     """
     labels, notes, before = config.labels, [], []
     found = None
@@ -48,7 +50,8 @@ def gather_verdicts(
     for file in labels.verdicts:
         later = read_verdicts(
             file, given_label=train.given_label, class_names=train.classes,
-            true_label=train.true_label, paths=train.paths, elsewhere=elsewhere, earlier=found,
+            true_label=train.true_label, paths=train.paths, elsewhere=elsewhere,
+            others=others, earlier=found,
         )  # fmt: skip
         found, replaced = (later, 0) if found is None else found.followed_by(later)
         if replaced:

@@ -40,6 +40,7 @@ def read_verdicts(
     true_label: Tensor | None = None,
     paths: Sequence[str] | None = None,
     elsewhere: Collection[str] = (),
+    others: int = 0,
     earlier: Verdicts | None = None,
 ) -> Verdicts:
     """The verdicts in a CSV file, sorted by sample.
@@ -54,6 +55,8 @@ def read_verdicts(
         paths: the path of every sample, where samples are files.
         elsewhere: paths that are known but not trained on, such as those held out for testing;
             rows that name them are passed over.
+        others: how many samples are numbered after these N, but not trained on; rows that name them
+            are passed over, too.
         earlier: what files before this one said. This file may be about the labels that they made.
     """
     file = Path(file)
@@ -65,7 +68,7 @@ def read_verdicts(
     places = _columns(file, header)
     numbers = {name: at for at, name in enumerate(paths or ())} if "path" in places else {}
     reader = _RowReader(
-        given_label, tuple(class_names), true_label, numbers, elsewhere,
+        given_label, tuple(class_names), true_label, numbers, elsewhere, others,
         {} if earlier is None
         else dict(zip(earlier.index.tolist(), earlier.true_label.tolist(), strict=True)),
     )  # fmt: skip
@@ -136,8 +139,9 @@ class _RowReader:
         true_label: `(N,)`, where it is known.
         numbers: the number of the sample at each path.
         elsewhere: paths that are passed over.
+        others: how many numbers from N on are passed over.
         current: the label that earlier files have given to a sample, −1 if they dropped it.
-        passed: how many rows were passed over because of their path.
+        passed: how many rows were passed over.
     """
 
     given_label: Tensor
@@ -145,6 +149,7 @@ class _RowReader:
     true_label: Tensor | None
     numbers: Mapping[str, int]
     elsewhere: Collection[str]
+    others: int
     current: Mapping[int, int]
     passed: int = 0
 
@@ -191,6 +196,9 @@ class _RowReader:
                 raise MentorNetError("path is empty")
             return by_path
         index = self._index(row["index"].strip())
+        if index >= len(self.given_label):
+            self.passed += 1
+            return None
         if by_path not in (None, index):
             raise MentorNetError(f"index is {index}, but the path is that of sample {by_path}")
         return index
@@ -203,7 +211,7 @@ class _RowReader:
                 "did a spreadsheet change it? Format the column as a number without decimals"
             )
         count = len(self.given_label)
-        if int(number[1]) >= count:
+        if int(number[1]) >= count + self.others:
             raise MentorNetError(
                 f"there is no sample {number[1]}, only 0 to {count - 1}; "
                 "do the verdicts belong to another run?"

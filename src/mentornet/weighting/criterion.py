@@ -157,7 +157,9 @@ class Criterion(nn.Module):
         """
         return self.noise.estimate(None if self.records is None else self.records.steady())
 
-    def audit(self, classes: Sequence[str] | None = None) -> Ranking:
+    def audit(
+        self, classes: Sequence[str] | None = None, paths: Sequence[str] | None = None
+    ) -> Ranking:
         """Rank the labels by how likely they are wrong; this needs `samples=` and `index=`.
 
         The `table` of the result has one row per sample, worst first; `wrong` is the estimated
@@ -165,6 +167,7 @@ class Criterion(nn.Module):
 
         Args:
             classes: the names of the classes, for the table.
+            paths: the names of the samples by their number, such as those of their files.
         """
         from mentornet.audit.ranking import rank  # imported late: it needs pandas
 
@@ -174,7 +177,7 @@ class Criterion(nn.Module):
                 "you make the criterion, and index= in every step"
             )
         rate = self.noise_estimate().rate if self.noise.knows_wrong else None
-        return rank(self.records, classes=classes, noise_rate=rate)
+        return rank(self.records, classes=classes, noise_rate=rate, paths=paths)
 
     def metrics(self) -> dict[str, float]:
         """Return metrics for a log; on an accelerator this synchronises with the device.

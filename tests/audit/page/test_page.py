@@ -101,7 +101,7 @@ def test_it_shows_what_it_was_told(page: Page) -> None:
     labels = page.locator("#charts svg[role=img]").evaluate_all(
         "all => all.map((one) => one.getAttribute('aria-label'))"
     )
-    assert labels[0] == "Histogram of mean loss: 40 kept and 20 suspect samples."
+    assert labels[0] == "Histogram of mean loss over training: 40 kept and 20 suspect samples."
     assert "test accuracy\u2069 ends at 91 %" in labels[1]
     assert "loss\u2069 ends at 0.800" in labels[2]
     assert "at 21 %\u2069: from 0.00 to 1.00" in labels[3]
@@ -418,6 +418,15 @@ def test_rows_in_place_of_pictures(visit: Start, tmp_path: Path) -> None:
     assert ids(page) == [21]
 
 
+def test_cards_show_the_name_of_the_file(visit: Start, tmp_path: Path) -> None:
+    names = tuple(f"a/b{number}/picture {number}.png" for number in range(60))
+    page = visit().open(write_page(tmp_path, some_contents(some_samples(name=names))))
+    called = card(page, 3).locator(".called")
+    expect(called).to_have_text("picture 1.png")
+    expect(called).to_have_attribute("title", "a/b1/picture 1.png")
+    expect(card(page, 3).locator(".spark")).to_have_count(1)
+
+
 def test_bare_numbers(visit: Start, tmp_path: Path) -> None:
     """No picture, no text, no name, no loss, no suggestion: a page all the same."""
     samples = some_samples(
@@ -429,7 +438,12 @@ def test_bare_numbers(visit: Start, tmp_path: Path) -> None:
     )
     contents = some_contents(samples, pictures=None, facts=(), curves=(), surfaces=())
     page = visit().open(write_page(tmp_path, contents))
-    expect(page.locator("#charts")).to_contain_text("60 samples have no known loss.")
+    expect(page.locator("#charts figure")).to_have_count(1)
+    expect(page.locator("#charts")).to_contain_text("Quality of kept and suspect labels")
+    expect(page.locator(".spark, .called")).to_have_count(0)
+    orders = page.locator("#order option").all_inner_texts()
+    assert "worst first" in orders
+    assert not {"highest mean loss first", "lowest weight first"} & set(orders)
     card(page, 3).focus()
     page.keyboard.press("r")  # nothing is suggested: asks which class
     page.get_by_role("dialog").get_by_label("Relabel to").select_option(label="\u2068ship\u2069")

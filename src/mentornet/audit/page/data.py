@@ -56,6 +56,7 @@ def page_data(contents: Contents, rows: NDArray[np.int64]) -> dict[str, Any]:
     samples = contents.samples
     trajectory = np.asarray(samples.trajectory, np.float32)
     mean_loss, last_loss = _mean_loss(trajectory), _last_loss(trajectory)
+    has_losses = bool(np.isfinite(mean_loss).any())
     names, name_limit = _fitting(samples.name, rows, NAME_BYTES)
     texts, text_limit = _fitting(contents.texts, rows, TEXT_BYTES)
     return {
@@ -70,7 +71,11 @@ def page_data(contents: Contents, rows: NDArray[np.int64]) -> dict[str, Any]:
         "nameLimit": name_limit,
         "texts": texts,
         "textLimit": text_limit,
-        "histogram": _histogram(mean_loss, np.asarray(samples.is_issue, bool)),
+        "known": {"loss": has_losses, "weight": bool(np.isfinite(samples.mean_weight).any())},
+        "histogram": _histogram(
+            mean_loss if has_losses else np.asarray(samples.quality, np.float64),
+            np.asarray(samples.is_issue, bool),
+        ),
         "curves": [
             {"name": _clean(curve.name), "axis": _clean(curve.axis), "values": _plain(curve.values)}
             for curve in contents.curves
@@ -198,14 +203,17 @@ def _sparks(trajectory: NDArray[np.float32]) -> dict[str, Any]:
     return {"points": levels.shape[1], "top": float(f"{top:.4g}"), "levels": _packed(levels, "u1")}
 
 
-def _histogram(mean_loss: NDArray[np.float64], suspect: NDArray[np.bool_]) -> dict[str, Any]:
-    """Count kept and suspect samples by their mean loss; the last bin has no upper end."""
-    known = np.isfinite(mean_loss)
-    values = mean_loss[known]
+def _histogram(numbers: NDArray[np.float64], suspect: NDArray[np.bool_]) -> dict[str, Any]:
+    """Count kept and suspect samples by a number of theirs; the last bin has no upper end.
+
+    The number is the mean loss, or the label quality if no losses are known.
+    """
+    known = np.isfinite(numbers)
+    values = numbers[known]
     top = float(np.quantile(values, 0.995)) if len(values) else 1.0
     low = min(0.0, float(values.min())) if len(values) else 0.0
     edges = np.linspace(low, top if top > low else low + 1.0, BINS + 1)
-    bins = np.clip(np.searchsorted(edges, mean_loss, side="right") - 1, 0, BINS - 1)
+    bins = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, BINS - 1)
 
     def counts(chosen: NDArray[np.bool_]) -> list[int]:
         return [int(n) for n in np.bincount(bins[chosen & known], minlength=BINS)]

@@ -101,6 +101,7 @@ def _render(contents: Contents, data: dict[str, Any]) -> str:
         facts=contents.facts,
         notes=contents.notes,
         footer=contents.footer,
+        has_losses=data["known"]["loss"],
         searched=_searched(data),
         style=Markup(style),  # our own file
         style_hash=_hash(style),

@@ -167,7 +167,7 @@ def _encoded(splits: Splits, raw: Raw, options: LoadOptions) -> Splits:
     train, test = encode("training", splits.train), encode("test", splits.test)
     validation = splits.validation
     validation = None if validation is None else encode("validation", validation)
-    return Splits(train, test, validation, tuple(told), splits.further, encoder)
+    return Splits(train, test, validation, tuple(told), splits.further, encoder, splits.held_out)
 
 
 def _places(samples: Samples) -> Tensor:

@@ -38,7 +38,10 @@ function card(row, isCurrent) {
           text: samples.suggested[row] < 0 ? "" : percent(samples.probability[row]),
         }),
       ),
-      spark(row),
+      data.known.loss ? spark(row) : null,
+      data.names === null
+        ? null
+        : el("div", { class: "called", title: cut(nameOf(row), 400) }, bdi(fileOf(row), 60)),
       el(
         "div",
         { class: "aside" },

@@ -41,11 +41,13 @@ function fillDetail() {
       "label quality",
       `${decimal(samples.quality[row], 3)}, ${isSuspect(row) ? "suspect" : "kept"}${isTie(row) ? ", near-tie" : ""}`,
     ),
-    ...trait("mean weight", decimal(samples.weight[row], 3)),
-    ...trait(
-      "loss",
-      `${decimal(samples.loss[row], 3)} on average, ${decimal(samples.last[row], 3)} at the end`,
-    ),
+    ...(data.known.weight ? trait("mean weight", decimal(samples.weight[row], 3)) : []),
+    ...(data.known.loss
+      ? trait(
+          "loss",
+          `${decimal(samples.loss[row], 3)} on average, ${decimal(samples.last[row], 3)} at the end`,
+        )
+      : []),
   );
   const picture = hasPicture(row) || text === null ? el("div", { class: "big" }, face(row)) : null;
   const words =
@@ -107,7 +109,7 @@ function fillDetail() {
       "div",
       { class: "sheet" },
       el("div", {}, picture, words),
-      el("div", {}, traits, trajectoryChart(row), choose),
+      el("div", {}, traits, data.known.loss ? trajectoryChart(row) : null, choose),
     ),
   );
 }

@@ -18,12 +18,24 @@ function drawOverview() {
 
 function histogram() {
   const { edges, kept, suspect, unknown } = data.histogram;
+  const [title, hint, axis] = data.known.loss
+    ? [
+        "Loss of kept and suspect samples",
+        "Wrong labels keep a high loss for longer.",
+        "mean loss over training",
+      ]
+    : [
+        "Quality of kept and suspect labels",
+        "A label of quality 0 is surely wrong.",
+        "label quality",
+      ];
+  const what = data.known.loss ? "loss" : "quality";
   const most = Math.max(1, ...kept.map((number, at) => number + suspect[at]));
   const total = (counts) => counts.reduce((sum, number) => sum + number, 0);
-  const label = `Histogram of mean loss: ${count(total(kept))} kept and ${count(total(suspect))} suspect samples.`;
+  const label = `Histogram of ${axis}: ${count(total(kept))} kept and ${count(total(suspect))} suspect samples.`;
   const { drawing, x, y, floor } = axes({
     label,
-    x: [edges[0], edges.at(-1), "mean loss over training"],
+    x: [edges[0], edges.at(-1), axis],
     y: [0, most * 1.04, "samples"],
   });
   const bars = svg("g");
@@ -38,7 +50,7 @@ function histogram() {
         "g",
         {},
         svg("title", {
-          text: `loss ${range}: ${count(number)} kept, ${count(suspect[at])} suspect`,
+          text: `${what} ${range}: ${count(number)} kept, ${count(suspect[at])} suspect`,
         }),
         svg("rect", { x: left, width, y: PLOT.top, height: floor - PLOT.top, fill: "transparent" }),
         bar(0, suspect[at], "suspect-bar"),
@@ -51,14 +63,14 @@ function histogram() {
   const rows = kept.map((number, at) => [decimal(edges[at]), count(number), count(suspect[at])]);
   const left = unknown ? ` ${plural(unknown, "sample has", "samples have")} no known loss.` : "";
   return figure(
-    "Loss of kept and suspect samples",
-    `Wrong labels keep a high loss for longer.${left}`,
+    title,
+    `${hint}${left}`,
     drawing,
     legend([
       [block("suspect-bar"), "suspect"],
       [block("kept-bar"), "kept"],
     ]),
-    asTable(label, ["loss from", "kept", "suspect"], rows),
+    asTable(label, [`${what} from`, "kept", "suspect"], rows),
   );
 }
 

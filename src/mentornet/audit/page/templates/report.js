@@ -38,8 +38,10 @@ function fillControls() {
   for (const [key, [name]] of Object.entries(GROUPS)) {
     if (key !== "ties" || anyTie) controls.group.append(el("option", { value: key, text: name }));
   }
-  for (const [key, [name]] of Object.entries(ORDERS))
-    controls.order.append(el("option", { value: key, text: name }));
+  for (const [key, [name]] of Object.entries(ORDERS)) {
+    if (data.known[key] !== false)
+      controls.order.append(el("option", { value: key, text: name }));
+  }
   for (const select of [controls.given, controls.suggested]) {
     select.append(el("option", { value: "", text: "any class" }));
     data.classes.forEach((name, label) =>

@@ -29,6 +29,8 @@ for (let row = 0; row < listed; row++) rowOf.set(samples.index[row], row);
 const isSuspect = (row) => (samples.flags[row] & 1) !== 0;
 const isTie = (row) => (samples.flags[row] & 2) !== 0;
 const className = (label) => (label < 0 ? "none" : data.classes[label]);
+/** The last part of a name, which tells files of one folder apart. */
+const fileOf = (row) => nameOf(row).split("/").at(-1);
 const nameOf = (row) => (data.names === null ? "" : data.names[row]);
 const textOf = (row) => (data.texts === null ? null : data.texts[row]);
 
