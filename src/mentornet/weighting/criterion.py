@@ -20,18 +20,19 @@ from mentornet.verdicts import Verdicts
 from mentornet.weighting.account import Account
 from mentornet.weighting.checks import (
     as_shares,
-    can_look,
     check_auto,
     check_evidence,
     check_given_labels,
-    check_labels,
+    check_index,
     check_numbers,
     check_steps,
 )
+from mentornet.weighting.elements import Elements, WholeBatch, check_level, whole_batch
 from mentornet.weighting.engine import Weighting
-from mentornet.weighting.evidence import Evidence, gathered
+from mentornet.weighting.evidence import IGNORE, Evidence
+from mentornet.weighting.forms import form_of
 from mentornet.weighting.noise_rate import NoiseEstimate, NoiseRate
-from mentornet.weighting.observing import observe, one_each
+from mentornet.weighting.observing import check_losses, one_each
 from mentornet.weighting.rules import AUTO, Rule, find_rule
 from mentornet.weighting.settings import DATA_DRIVEN, LearningConfig, WeightingConfig
 
@@ -57,19 +58,24 @@ class Criterion(nn.Module):
         explicit: bool,
         updates: tuple[float, ...] | None,
         seed: int,
+        level: str,
+        elements: int | Sequence[int] | Tensor | None,
     ) -> None:
         super().__init__()
+        check_level(level, elements)
+        self.level, self.form = level, form_of(level)
         self.is_auto = isinstance(mentor, str) and mentor == AUTO
         self.total_steps, self.samples = check_steps(total_steps, samples)
         if self.is_auto:
             check_auto(percentile, burn_in_drop)
+        self.elements = None if elements is None else Elements(self.samples, elements)
         self.learning_config = LearningConfig() if updates is None else LearningConfig(updates)
         self.by_class, self.seed = by_class, seed
         given = {"percentile": percentile, "burn_in": burn_in, "burn_in_drop": burn_in_drop}
         self._given = {name: value for name, value in given.items() if value is not None}
         self._rule = (find_rule(mentor),)  # in a tuple, so that Θ is not part of the state
         self.engine = self._make_engine(WeightingConfig(**self._given), self.is_auto, explicit)
-        self.account = Account(self.samples)
+        self.account = Account(self.samples if self.elements is None else self.elements.room)
         self.weights = torch.ones(0)
         self._unlabelled: Tensor | None = None
         self._even = EvenBatches()
@@ -79,8 +85,11 @@ class Criterion(nn.Module):
     def _make_engine(
         self, config: WeightingConfig, auto: bool, explicit: bool = False
     ) -> Weighting:
+        count = self.samples if self.level == "sample" else None
+        if self.elements is not None:
+            count = self.elements.room
         return Weighting(
-            self._rule[0], total_steps=self.total_steps, count=self.samples, explicit=explicit,
+            self._rule[0], total_steps=self.total_steps, count=count, explicit=explicit,
             config=config, by_class=self.by_class, auto=auto, estimates_noise=True, seed=self.seed,
         )  # fmt: skip
 
@@ -92,51 +101,77 @@ class Criterion(nn.Module):
         index: Tensor | None = None,
         logits: Tensor | None = None,
     ) -> Tensor:
-        """Return only the weights v, `(B,)`, for a loop that reduces by itself. This is one step.
+        """Return only the weights v, for a loop that reduces by itself. This is one step.
 
         In eval mode all weights are 1, and nothing changes.
 
         Args:
-            losses: ℓ, `(B,)` or `(B, …)`, as for `forward`.
-            labels: the given labels, `(B,)`.
+            losses: ℓ, `(B,)` or `(B, …)`, as for `forward`. The weights are `(B,)`, or at levels
+                finer than a sample of the shape of the losses.
+            labels: the given labels, `(B,)`; at finer levels of the shape of the losses.
             index: the numbers of these samples in the training set, `(B,)`.
-            logits: `(B, K)`. With logits and labels the noise rate is estimated better than from
-                losses alone.
+            logits: as for `forward`. With logits and labels the noise rate is estimated better than
+                from losses alone.
         """
-        losses = one_each(losses).detach()
+        whole = self.level == "sample"
+        losses = (one_each(losses) if whole else check_losses(losses)).detach()
         if losses.dtype in HALF:
             losses = losses.float()
         if not self.training:
             return torch.ones_like(losses)
         labels = check_given_labels(losses, labels, self.engine, self.by_class)
-        losses = losses.masked_fill(~losses.isfinite(), torch.nan)
+        width = losses.numel() // len(losses)
+        flat = losses.masked_fill(~losses.isfinite() | (labels == IGNORE), torch.nan).flatten()
         if logits is None:
-            evidence = Evidence(losses, labels, torch.full_like(labels, -1), index)
-            return self._weigh(evidence, own_losses=True)
-        check_labels(logits, labels)
-        seen, _ = observe(
-            logits.detach(), labels, index, self.engine, margins=self.samples is not None
-        )
-        return self._weigh(replace(seen, losses=losses), own_losses=True)
+            given = self.form.classes_of(labels)
+            evidence = Evidence(flat, given, torch.full_like(given, -1), index)
+        else:
+            logits, labels = self.form.arranged(logits.detach(), labels)
+            seen, _ = self.form.observe(
+                logits, labels, index, self.engine, width=width, margins=self.remembers_elements
+            )
+            evidence = replace(seen, losses=flat)
+        return self._weigh(evidence, width=width, own_losses=True).view_as(losses)
 
-    def _weigh(self, evidence: Evidence, *, own_losses: bool = False) -> Tensor:
-        """Return the weights of our samples, from the evidence of all processes; one exchange.
+    def _weigh(self, evidence: Evidence, *, width: int = 1, own_losses: bool = False) -> Tensor:
+        """Return the weights of our elements, from the evidence of all processes.
 
         Args:
-            evidence: of our samples.
+            evidence: of our elements, `(E,)`, sample by sample; `index` has a number a sample.
+            width: S, how many elements a sample has.
             own_losses: whether the losses are the user's own, which may be below 0.
         """
-        self._check(evidence)
-        self._unlabelled = evidence.unlabelled
-        evidence, mine = gathered(evidence, self._even, look=can_look(evidence.losses))
+        self._check(evidence, width)
         engine, step, progress = self.engine, self.engine.step, self.engine.progress
+        uneven = self.level in ("token", "pixel")
+        whole = whole_batch(evidence, width, self._even, uneven=uneven)
+        seen = whole.evidence
+        if self.level != "sample":
+            seen = self._numbered(whole)
         with full_precision(evidence.losses.device):
-            weights = engine.weigh(evidence)
+            weights = engine.weigh(seen)
             if own_losses and isinstance(engine.rule, Curriculum):
-                weights = as_shares(weights, evidence.losses, f"mentor {engine.rule.name!r}")
-            self.account.add(evidence, weights, engine, step=step, progress=progress)
-        self.weights = weights[mine]
+                weights = as_shares(weights, seen.losses, f"mentor {engine.rule.name!r}")
+            self.account.count(seen, weights)
+            by_sample = self.level != "sample" and self.elements is None
+            kept = whole.of_samples(weights) if by_sample else (seen, weights)
+            self.account.remember(*kept, engine, step=step, progress=progress)
+        self.weights = whole.ours(weights)
+        self._unlabelled = None if seen.unlabelled is None else whole.ours(seen.unlabelled)
         return self.weights
+
+    def _numbered(self, whole: WholeBatch) -> Evidence:
+        """Return the evidence with the number of each element as `index`, if they have numbers."""
+        seen, numbers = whole.evidence, None
+        if self.elements is not None and seen.index is not None:
+            index = seen.index.view(-1, whole.width)[:, 0]
+            numbers = self.elements.numbers(index, whole.width, seen.unlabelled)
+        return replace(seen, index=numbers)
+
+    @property
+    def remembers_elements(self) -> bool:
+        """Whether there is a memory of every element, for which calls give `index=`."""
+        return self.samples is not None and (self.level == "sample" or self.elements is not None)
 
     @property
     def records(self) -> Records | None:
@@ -223,7 +258,12 @@ class Criterion(nn.Module):
             )
         labels = None if true_label is None else torch.as_tensor(true_label).long()
         verdicts = Verdicts(torch.as_tensor(index).long(), torch.as_tensor(is_correct), labels)
-        verdicts.check(self.samples)
+        if self.level != "sample" and self.elements is None:
+            raise MentorNetError(
+                f"verdicts at level={self.level!r} are on elements: give elements=, how many a "
+                "sample has"
+            )
+        verdicts.check(self.samples if self.elements is None else self.elements.total)
         before = self.engine
         if before.stored is not None:
             raise MentorNetError("explicit SPADE has no mentor that could learn from verdicts")
@@ -246,8 +286,9 @@ class Criterion(nn.Module):
         """One line per update of the mentor so far, with its result."""
         return [f"{outcome}" for outcome in self.engine.outcomes]
 
-    def _check(self, evidence: Evidence) -> None:
-        check_evidence(evidence, self.engine, self.samples, self.by_class)
+    def _check(self, evidence: Evidence, width: int) -> None:
+        check_index(evidence.index, len(evidence.losses) // width, self.samples)
+        check_evidence(evidence, self.engine)
         if torch.compiler.is_compiling():
             return
         if self._calls == self.total_steps:

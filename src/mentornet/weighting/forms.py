@@ -1,0 +1,216 @@
+"""Forms of logits and labels: how those of a level become elements, and weights become a loss.
+
+Shapes: B samples, K classes, T tokens, E elements; images of labels are `(B, …)` with logits
+`(B, K, …)`.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
+
+from mentornet.precision import HALF
+from mentornet.weighting.engine import Weighting
+from mentornet.weighting.evidence import IGNORE, Evidence
+from mentornet.weighting.label_checks import (
+    can_look,
+    check_labels,
+    check_pairs,
+    check_pixels,
+    check_tokens,
+)
+from mentornet.weighting.observing import observe, weighted_nll
+
+__all__ = ["ClassPairs", "CrossEntropy", "Form", "form_of"]
+
+
+class Form(Protocol):
+    """What a level of `MentorLoss` knows of the shape of logits and labels."""
+
+    def arranged(self, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """Check logits and labels, and return them in the shape that the other functions take."""
+
+    def observe(
+        self,
+        logits: Tensor,
+        labels: Tensor,
+        index: Tensor | None,
+        engine: Weighting,
+        *,
+        width: int,
+        margins: bool,
+    ) -> tuple[Evidence, Tensor]:
+        """Return the evidence of the elements, and with gradient what `weighted` takes."""
+
+    def weighted(
+        self,
+        seen: Tensor,
+        labels: Tensor,
+        weights: Tensor,
+        smoothing: float,
+        class_weight: Tensor | None,
+    ) -> Tensor:
+        """Return (1/E) Σ v ℓ over the elements with a label, a scalar."""
+
+    def plain(
+        self, logits: Tensor, labels: Tensor, smoothing: float, class_weight: Tensor | None
+    ) -> Tensor:
+        """Return the loss without weights, a scalar."""
+
+    def classes_of(self, labels: Tensor) -> Tensor:
+        """Return the class number of each element, `(E,)`; −100 for no label."""
+
+
+class CrossEntropy:
+    """The form of levels "sample", "token" and "pixel": one class of K for each label.
+
+    Args:
+        level: the level.
+    """
+
+    def __init__(self, level: str) -> None:
+        self.level = level
+
+    def arranged(self, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """Check logits and labels; tokens become `(E, K)` and `(E,)`."""
+        if self.level == "token":
+            check_tokens(logits, labels)
+            return logits.reshape(-1, logits.shape[-1]), labels.reshape(-1)
+        if self.level == "pixel":
+            check_pixels(logits, labels)
+        else:
+            check_labels(logits, labels)
+        return logits, labels
+
+    def observe(
+        self,
+        logits: Tensor,
+        labels: Tensor,
+        index: Tensor | None,
+        engine: Weighting,
+        *,
+        width: int,
+        margins: bool,
+    ) -> tuple[Evidence, Tensor]:
+        """Return the evidence, and the log-probabilities; see `observe`."""
+        each = None if self.level == "sample" else width
+        seen, log_p = observe(logits, labels, index, engine, margins=margins, width=each)
+        if self.level == "pixel":
+            seen = seen.with_columns([column.flatten() for column in seen.columns])
+        return seen, log_p
+
+    def weighted(
+        self,
+        seen: Tensor,
+        labels: Tensor,
+        weights: Tensor,
+        smoothing: float,
+        class_weight: Tensor | None,
+    ) -> Tensor:
+        """Return the weighted cross-entropy; for v = 1 it is that of torch, bit for bit."""
+        if self.level == "pixel":
+            weights = weights.view_as(labels)
+        return weighted_nll(seen, labels, weights, smoothing=smoothing, class_weight=class_weight)
+
+    def plain(
+        self, logits: Tensor, labels: Tensor, smoothing: float, class_weight: Tensor | None
+    ) -> Tensor:
+        """Return `F.cross_entropy`."""
+        if class_weight is not None and logits.dtype in HALF:
+            logits = logits.float()
+        return F.cross_entropy(logits, labels, class_weight, label_smoothing=smoothing)
+
+    def classes_of(self, labels: Tensor) -> Tensor:
+        """Return the labels, `(E,)`."""
+        return labels.flatten()
+
+
+class ClassPairs:
+    """The form of level "class": each pair of sample and class is labelled 0 or 1.
+
+    The pair of class k with label y counts as class 2k + y. So each class has a noise rate, a loss
+    level and an audit of its own 0s and 1s, of which one is often rare.
+    """
+
+    def arranged(self, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """Check logits and labels, `(B, K)` each."""
+        check_pairs(logits, labels)
+        return logits, labels
+
+    def observe(
+        self,
+        logits: Tensor,
+        labels: Tensor,
+        index: Tensor | None,
+        engine: Weighting,  # noqa: ARG002
+        *,
+        width: int,  # noqa: ARG002
+        margins: bool,
+    ) -> tuple[Evidence, Tensor]:
+        """Return the evidence of the pairs, and logits in which all numbers are finite.
+
+        The logit z of a class is the margin of label 1, and −z that of label 0.
+        """
+        precise = logits.float() if logits.dtype in HALF else logits
+        known = precise.detach()
+        spoilt = ~known.isfinite()
+        if not can_look(known) or bool(spoilt.any()):
+            precise = precise.masked_fill(spoilt, 0.0)
+            known = precise.detach()
+        margin = torch.where(labels == 1, known, -known)
+        none = spoilt | (labels == IGNORE)
+        losses = F.softplus(-margin).masked_fill(none, torch.nan)
+        wrong = F.softplus(known.abs()).masked_fill(none, torch.nan)
+        likely = self._code((known > 0).long()).masked_fill(none, -1)
+        return Evidence(
+            losses.flatten(), self.classes_of(labels), likely.flatten(), index, wrong.flatten(),
+            margin.flatten() if margins else None,
+        ), precise  # fmt: skip
+
+    def weighted(
+        self,
+        seen: Tensor,
+        labels: Tensor,
+        weights: Tensor,
+        smoothing: float,  # noqa: ARG002
+        class_weight: Tensor | None,
+    ) -> Tensor:
+        """Return the weighted binary cross-entropy; for v = 1 it is that of torch, bit for bit."""
+        weights = weights.detach().view_as(seen).to(seen.dtype)
+        if class_weight is not None:
+            weights = weights * class_weight
+        return _binary(seen, labels, weights)
+
+    def plain(
+        self,
+        logits: Tensor,
+        labels: Tensor,
+        smoothing: float,  # noqa: ARG002
+        class_weight: Tensor | None,
+    ) -> Tensor:
+        """Return `F.binary_cross_entropy_with_logits` over the pairs with a label."""
+        precise = logits.float() if logits.dtype in HALF else logits
+        weights = torch.ones_like(precise) if class_weight is None else class_weight
+        return _binary(precise, labels, weights * (labels != IGNORE))
+
+    def classes_of(self, labels: Tensor) -> Tensor:
+        """Return 2k + y, `(E,)`."""
+        return torch.where(labels == IGNORE, IGNORE, self._code((labels == 1).long())).flatten()
+
+    def _code(self, labels: Tensor) -> Tensor:
+        return labels + 2 * torch.arange(labels.shape[1], device=labels.device)
+
+
+def _binary(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+    """Return Σ v ℓ over the number of labels; weights of pairs without one must be 0."""
+    loss = F.binary_cross_entropy_with_logits(logits, (labels == 1).to(logits.dtype), weights)
+    labelled = (labels != IGNORE).sum().clamp(min=1)
+    return loss * (labels.numel() / labelled).to(loss.dtype)
+
+
+def form_of(level: str) -> Form:
+    """Return the form of logits and labels at a level."""
+    return ClassPairs() if level == "class" else CrossEntropy(level)
