@@ -27,14 +27,16 @@ from mentornet.weighting.checks import (
     check_numbers,
     check_steps,
 )
-from mentornet.weighting.elements import Elements, WholeBatch, check_level, whole_batch
+from mentornet.weighting.elements import Elements, check_groups_level, check_level
 from mentornet.weighting.engine import Weighting
 from mentornet.weighting.evidence import IGNORE, Evidence
 from mentornet.weighting.forms import form_of
+from mentornet.weighting.groups import Groups
 from mentornet.weighting.noise_rate import NoiseEstimate, NoiseRate
 from mentornet.weighting.observing import check_losses, one_each
 from mentornet.weighting.rules import AUTO, Rule, find_rule
 from mentornet.weighting.settings import DATA_DRIVEN, LearningConfig, WeightingConfig
+from mentornet.weighting.whole_batch import Weighed, WholeBatch, whole_batch
 
 if TYPE_CHECKING:
     from mentornet.audit.ranking import Ranking
@@ -100,6 +102,7 @@ class Criterion(nn.Module):
         *,
         index: Tensor | None = None,
         logits: Tensor | None = None,
+        groups: Tensor | None = None,
     ) -> Tensor:
         """Return only the weights v, for a loop that reduces by itself. This is one step.
 
@@ -112,53 +115,82 @@ class Criterion(nn.Module):
             index: the numbers of these samples in the training set, `(B,)`.
             logits: as for `forward`. With logits and labels the noise rate is estimated better than
                 from losses alone.
+            groups: as for `forward`.
         """
-        whole = self.level == "sample"
-        losses = (one_each(losses) if whole else check_losses(losses)).detach()
+        losses = self.each_loss(losses).detach()
+        if not self.training:
+            return torch.ones_like(losses, dtype=torch.float if losses.dtype in HALF else None)
+        return self._of_own(losses, labels, index, groups, logits).weights
+
+    def each_loss(self, losses: Tensor) -> Tensor:
+        """Return the user's losses, one for each weight."""
+        return one_each(losses) if self.level == "sample" else check_losses(losses)
+
+    def _of_own(
+        self,
+        losses: Tensor,
+        labels: Tensor | None,
+        index: Tensor | None,
+        groups: Tensor | None,
+        logits: Tensor | None = None,
+    ) -> Weighed:
+        """Return the weights of the user's own losses; see `weigh`."""
+        losses = losses.detach()
         if losses.dtype in HALF:
             losses = losses.float()
-        if not self.training:
-            return torch.ones_like(losses)
         labels = check_given_labels(losses, labels, self.engine, self.by_class)
-        width = losses.numel() // len(losses)
-        flat = losses.masked_fill(~losses.isfinite() | (labels == IGNORE), torch.nan).flatten()
+        own = losses.masked_fill(~losses.isfinite() | (labels == IGNORE), torch.nan).flatten()
         if logits is None:
             given = self.form.classes_of(labels)
-            evidence = Evidence(flat, given, torch.full_like(given, -1), index)
+            evidence = Evidence(own, given, torch.full_like(given, -1), index)
         else:
-            logits, labels = self.form.arranged(logits.detach(), labels)
+            logits, given = self.form.arranged(logits.detach(), labels)
             seen, _ = self.form.observe(
-                logits, labels, index, self.engine, width=width, margins=self.remembers_elements
-            )
-            evidence = replace(seen, losses=flat)
-        return self._weigh(evidence, width=width, own_losses=True).view_as(losses)
+                logits, given, index, self.engine,
+                width=own.numel() // len(losses), margins=self.remembers_elements,
+            )  # fmt: skip
+            evidence = replace(seen, losses=own)
+        return self._weigh(evidence, labels, groups, own_losses=True)
 
-    def _weigh(self, evidence: Evidence, *, width: int = 1, own_losses: bool = False) -> Tensor:
+    def _weigh(
+        self,
+        evidence: Evidence,
+        labels: Tensor,
+        groups: Tensor | None = None,
+        *,
+        own_losses: bool = False,
+    ) -> Weighed:
         """Return the weights of our elements, from the evidence of all processes.
 
         Args:
             evidence: of our elements, `(E,)`, sample by sample; `index` has a number a sample.
-            width: S, how many elements a sample has.
+            labels: the given labels, `(B,)`, or at finer levels `(B, …)`; the weights have their
+                shape.
+            groups: as for `weigh`.
             own_losses: whether the losses are the user's own, which may be below 0.
         """
+        joined = None
+        if groups is not None:
+            check_groups_level(self.level)
+            joined = Groups(groups, labels)
+            evidence = joined.joined(evidence)
+        fine = self.level != "sample"
+        width = len(evidence.losses) // len(labels) if fine else 1
         self._check(evidence, width)
         engine, step, progress = self.engine, self.engine.step, self.engine.progress
-        uneven = self.level in ("token", "pixel")
-        whole = whole_batch(evidence, width, self._even, uneven=uneven)
-        seen = whole.evidence
-        if self.level != "sample":
-            seen = self._numbered(whole)
+        whole = whole_batch(evidence, width, self._even, uneven=self.level in ("token", "pixel"))
+        seen = self._numbered(whole) if fine else whole.evidence
         with full_precision(evidence.losses.device):
             weights = engine.weigh(seen)
             if own_losses and isinstance(engine.rule, Curriculum):
                 weights = as_shares(weights, seen.losses, f"mentor {engine.rule.name!r}")
             self.account.count(seen, weights)
-            by_sample = self.level != "sample" and self.elements is None
+            by_sample = fine and self.elements is None
             kept = whole.of_samples(weights) if by_sample else (seen, weights)
             self.account.remember(*kept, engine, step=step, progress=progress)
-        self.weights = whole.ours(weights)
-        self._unlabelled = None if seen.unlabelled is None else whole.ours(seen.unlabelled)
-        return self.weights
+        weighed = whole.weighed(weights, seen.index, joined, labels.shape if fine else None)
+        self.weights, self._unlabelled = weighed.weights, weighed.unlabelled
+        return weighed
 
     def _numbered(self, whole: WholeBatch) -> Evidence:
         """Return the evidence with the number of each element as `index`, if they have numbers."""

@@ -12,19 +12,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mentornet.distributed import EvenBatches
 from mentornet.errors import MentorNetError
 from mentornet.names import did_you_mean
-from mentornet.weighting.evidence import IGNORE, Evidence, gathered, processes_here
 from mentornet.weighting.label_checks import can_look
 
-__all__ = ["LEVELS", "Elements", "WholeBatch", "check_level", "whole_batch"]
+__all__ = ["LEVELS", "Elements", "check_groups_level", "check_level"]
 
 LEVELS = {
     "sample": "every sample of the batch",
@@ -48,6 +45,12 @@ def check_level(level: str, elements: object) -> None:
             "elements= says how many elements a sample has, but at level='sample' it has one; "
             "leave it out, or choose a level: token, pixel or class"
         )
+
+
+def check_groups_level(level: str) -> None:
+    """Raise if elements of this level cannot share a weight."""
+    if level not in ("token", "pixel"):
+        raise MentorNetError(f"groups= joins tokens or pixels, but level is {level!r}")
 
 
 class Elements(nn.Module):
@@ -144,89 +147,3 @@ def _counts(samples: int, counts: int | Sequence[int] | Tensor) -> Tensor:
             f"sample, got {counts!r}"
         )
     return torch.full((samples,), one)
-
-
-@dataclass(frozen=True, eq=False)
-class WholeBatch:
-    """The evidence of the elements of all processes, sample by sample.
-
-    Attributes:
-        evidence: of all elements, `(E,)`; its `index` has the sample of each.
-        width: S, the same in all processes.
-        mine: where the elements of this process are.
-        own_width: how many elements a sample has in this process.
-    """
-
-    evidence: Evidence
-    width: int
-    mine: slice
-    own_width: int
-
-    def ours(self, values: Tensor) -> Tensor:
-        """Return the values `(E,)` of the elements of this process."""
-        return values[self.mine].view(-1, self.width)[:, : self.own_width].flatten()
-
-    def share(self, world: int) -> Tensor:
-        """Return our number of labels over the mean of all processes, a scalar."""
-        unlabelled = self.evidence.unlabelled
-        if unlabelled is None:
-            return torch.ones((), device=self.evidence.losses.device)
-        labelled = ~unlabelled
-        return labelled[self.mine].sum() * world / labelled.sum().clamp(min=1)
-
-    def of_samples(self, weights: Tensor) -> tuple[Evidence, Tensor]:
-        """Return evidence and weights of samples, `(B,)`: means over their labelled elements.
-
-        What has no mean, as labels have none, is unknown.
-        """
-        seen, width = self.evidence, self.width
-        losses, weights = seen.losses.view(-1, width), weights.view(-1, width)
-        counted = torch.ones_like(losses, dtype=torch.bool)
-        if seen.unlabelled is not None:
-            counted = ~seen.unlabelled.view(-1, width)
-        count = counted.sum(1)
-        losses = losses.masked_fill(~counted, 0.0).sum(1) / count
-        weights = (weights * counted).sum(1) / count.clamp(min=1)
-        index = None if seen.index is None else seen.index.view(-1, width)[:, 0]
-        unlabelled = None if seen.unlabelled is None else count == 0
-        samples = Evidence(
-            losses, torch.zeros_like(count), torch.full_like(count, -1), index,
-            unlabelled=unlabelled,
-        )  # fmt: skip
-        return samples, weights
-
-
-def whole_batch(evidence: Evidence, width: int, even: EvenBatches, *, uneven: bool) -> WholeBatch:
-    """Return the evidence of the elements of all processes.
-
-    Args:
-        evidence: of our elements, `(E,)`; its `index` has the number of each sample, `(B,)`.
-        width: how many elements a sample has here.
-        even: makes the exchange, and checks that batches are of equal size.
-        uneven: whether processes may differ in `width`, as batches of texts are as long as their
-            longest text. What is added to the shorter ones has no label.
-    """
-    processes, look = processes_here(), can_look(evidence.losses)
-    if evidence.index is not None and width > 1:
-        evidence = replace(evidence, index=evidence.index.repeat_interleave(width))
-    widest = width
-    if uneven and not processes.alone:
-        (widths,) = processes.gather([torch.tensor([width], device=evidence.losses.device)])
-        widest = int(widths.max())
-        evidence = _widened(evidence, width, widest)
-    evidence, mine = gathered(evidence, even, look=look)
-    return WholeBatch(evidence.with_unlabelled(look=look), widest, mine, width)
-
-
-def _widened(evidence: Evidence, width: int, widest: int) -> Evidence:
-    fill = {"labels": IGNORE, "predicted": -1}
-    columns = {}
-    for name, column in vars(evidence).items():
-        if column is not None:
-            rows = column.view(-1, width)
-            if name == "index":
-                beside = rows[:, :1].expand(-1, widest - width)
-            else:
-                beside = rows.new_full((len(rows), widest - width), fill.get(name, torch.nan))
-            columns[name] = torch.cat([rows, beside], 1).flatten()
-    return replace(evidence, **columns)

@@ -63,6 +63,9 @@ class Form(Protocol):
     def classes_of(self, labels: Tensor) -> Tensor:
         """Return the class number of each element, `(E,)`; −100 for no label."""
 
+    def labels_of(self, classes: Tensor, labels: Tensor) -> Tensor:
+        """Return the labels of elements with these class numbers, in the shape of `labels`."""
+
 
 class CrossEntropy:
     """The form of levels "sample", "token" and "pixel": one class of K for each label.
@@ -111,7 +114,7 @@ class CrossEntropy:
         class_weight: Tensor | None,
     ) -> Tensor:
         """Return the weighted cross-entropy; for v = 1 it is that of torch, bit for bit."""
-        if self.level == "pixel":
+        if self.level != "sample":
             weights = weights.view_as(labels)
         return weighted_nll(seen, labels, weights, smoothing=smoothing, class_weight=class_weight)
 
@@ -126,6 +129,10 @@ class CrossEntropy:
     def classes_of(self, labels: Tensor) -> Tensor:
         """Return the labels, `(E,)`."""
         return labels.flatten()
+
+    def labels_of(self, classes: Tensor, labels: Tensor) -> Tensor:
+        """Return the class numbers, in the shape of `labels`."""
+        return classes.view_as(labels)
 
 
 class ClassPairs:
@@ -199,6 +206,10 @@ class ClassPairs:
     def classes_of(self, labels: Tensor) -> Tensor:
         """Return 2k + y, `(E,)`."""
         return torch.where(labels == IGNORE, IGNORE, self._code((labels == 1).long())).flatten()
+
+    def labels_of(self, classes: Tensor, labels: Tensor) -> Tensor:
+        """Return y of 2k + y, in the shape of `labels`."""
+        return torch.where(labels == IGNORE, labels, classes.view_as(labels) % 2)
 
     def _code(self, labels: Tensor) -> Tensor:
         return labels + 2 * torch.arange(labels.shape[1], device=labels.device)

@@ -12,7 +12,14 @@ from torch import Tensor
 from mentornet.errors import MentorNetError
 from mentornet.weighting.evidence import IGNORE
 
-__all__ = ["can_look", "check_labels", "check_pairs", "check_pixels", "check_tokens"]
+__all__ = [
+    "can_look",
+    "check_labels",
+    "check_pairs",
+    "check_pixels",
+    "check_tokens",
+    "check_zeros_and_ones",
+]
 
 
 def can_look(values: Tensor) -> bool:
@@ -104,13 +111,19 @@ def check_pairs(logits: Tensor, labels: Tensor) -> None:
             f"{tuple(logits.shape)}, got {tuple(labels.shape)}"
             + ("; for one class a sample use level='sample'" if labels.ndim == 1 else "")
         )
-    if can_look(labels):
-        odd = ~((labels == 0) | (labels == 1) | (labels == IGNORE))
-        if odd.any():
-            raise MentorNetError(
-                f"labels must be 0 or 1, or {IGNORE} for none, at level='class', "
-                f"got {labels[odd][0].item():g}"
-            )
+    check_zeros_and_ones(labels)
+
+
+def check_zeros_and_ones(labels: Tensor) -> None:
+    """Raise if a label is neither 0 nor 1 nor −100."""
+    if not can_look(labels):
+        return
+    odd = ~((labels == 0) | (labels == 1) | (labels == IGNORE))
+    if odd.any():
+        raise MentorNetError(
+            f"labels must be 0 or 1, or {IGNORE} for none, at level='class', "
+            f"got {labels[odd][0].item():g}"
+        )
 
 
 def _check_kinds(logits: Tensor, labels: Tensor) -> None:

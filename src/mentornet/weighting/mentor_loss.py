@@ -11,9 +11,8 @@ from torch import Tensor
 from mentornet.errors import MentorNetError
 from mentornet.weighting.checks import check_cross_entropy
 from mentornet.weighting.criterion import Criterion
-from mentornet.weighting.engine import weighted_mean
 from mentornet.weighting.evidence import IGNORE
-from mentornet.weighting.observing import check_losses, one_each
+from mentornet.weighting.observing import labelled_mean
 from mentornet.weighting.rules import AUTO, Rule
 
 __all__ = ["MentorLoss"]
@@ -115,49 +114,65 @@ class MentorLoss(Criterion):
         *,
         index: Tensor | None = None,
         losses: Tensor | None = None,
+        groups: Tensor | None = None,
     ) -> Tensor:
         """Return the weighted loss of a batch, a scalar.
 
         Args:
             logits: `(B, K)`, or `(B, K, …)` for images of labels; at other levels see `level`.
-            labels: the given labels, `(B,)` or `(B, …)`, int64. −100 (`ignore_index`) marks what has
-                no label. At level "sample" the loss of an image of labels is the mean over its
+            labels: the given labels, `(B,)` or `(B, …)`, int64. −100, or `ignore_index`, marks what
+                has no label. At level "sample" the loss of an image of labels is the mean over its
                 other places.
             index: the numbers of these samples in the training set, `(B,)`; needed with `samples=`.
             losses: your own unreduced losses instead of logits, `(B,)` or `(B, …)`. At level
                 "sample", the mean over all but the first axis is taken; at finer levels each loss
                 has its own weight. Labels are then needed only for `by_class`, for mentors that
                 read the label, and where some are −100.
+            groups: at levels "token" and "pixel", the number of the group of each of them in its
+                sample, in the shape of the labels. A group has one weight, as a word of several
+                tokens may, and counts as one element; negative numbers are in no group.
         """
         learns = self.training and torch.is_grad_enabled()
-        if self.ignore_index != IGNORE and labels is not None:
+        if self.ignore_index != IGNORE and isinstance(labels, Tensor):
             labels = labels.masked_fill(labels == self.ignore_index, IGNORE)
         if losses is not None and logits is None:
-            return self._of_losses(losses, labels, index, learns=learns)
+            return self._of_losses(losses, labels, index, groups, learns=learns)
         if logits is None or losses is not None:
             raise MentorNetError("give either logits and labels, or losses=")
         if labels is None:
             raise MentorNetError("labels are missing: criterion(logits, labels)")
-        form, options = self.form, (self.label_smoothing, self.class_weight)
-        width = 1 if self.level == "sample" else labels.numel() // max(len(labels), 1)
+        form, given, options = self.form, labels, (self.label_smoothing, self.class_weight)
         logits, labels = form.arranged(logits, labels)
         if not learns:
             return form.plain(logits, labels, *options)
-        if self.level == "sample" and labels.ndim > 1 and self.by_class is not None:
+        whole = self.level == "sample"
+        if whole and labels.ndim > 1 and self.by_class is not None:
             raise MentorNetError("by_class needs one label per sample, got an image of labels")
         evidence, seen = form.observe(
-            logits, labels, index, self.engine, width=width, margins=self.remembers_elements
-        )
-        weights = self._weigh(evidence, width=width)
-        if self.engine.known is not None and labels.ndim == 1 and index is not None:
-            labels = self.engine.known.correct(labels, index)
-        return form.weighted(seen, labels, weights, *options)
+            logits, labels, index, self.engine,
+            width=1 if whole else given[0].numel(), margins=self.remembers_elements,
+        )  # fmt: skip
+        weighed = self._weigh(evidence, evidence.labels if whole else given, groups)
+        if whole and labels.ndim > 1:  # images, which are weighted as a whole
+            return form.weighted(seen, labels, weighed.weights, *options)
+        if self.engine.known is not None and weighed.numbers is not None:
+            classes = self.engine.known.correct(form.classes_of(labels), weighed.numbers)
+            labels = form.labels_of(classes, labels)
+        return weighed.in_balance(form.weighted(seen, labels, weighed.weights, *options))
 
     def _of_losses(
-        self, losses: Tensor, labels: Tensor | None, index: Tensor | None, *, learns: bool
+        self,
+        losses: Tensor,
+        labels: Tensor | None,
+        index: Tensor | None,
+        groups: Tensor | None,
+        *,
+        learns: bool,
     ) -> Tensor:
-        each = one_each(losses) if self.level == "sample" else check_losses(losses)
+        """Return the weighted mean of the user's own losses, over those that have a label."""
+        each = self.each_loss(losses)
         if not learns:
-            return each.mean()
-        weights = self.weigh(each, labels, index=index)
-        return weighted_mean(weights, each.masked_fill(~each.detach().isfinite(), 0.0))
+            return labelled_mean(each, labels)
+        weighed = self._of_own(each, labels, index, groups)
+        each = each.masked_fill(~each.detach().isfinite(), 0.0)
+        return weighed.in_balance(labelled_mean(weighed.weights * each, labels))

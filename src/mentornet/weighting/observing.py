@@ -21,7 +21,7 @@ from mentornet.weighting.evidence import (
 )
 from mentornet.weighting.label_checks import can_look
 
-__all__ = ["check_losses", "observe", "one_each", "weighted_nll"]
+__all__ = ["check_losses", "labelled_mean", "observe", "one_each", "weighted_nll"]
 
 
 def observe(
@@ -145,6 +145,15 @@ def check_losses(losses: Tensor) -> Tensor:
     if losses.numel() == 0:
         raise MentorNetError(f"losses are empty, of shape {tuple(losses.shape)}")
     return losses
+
+
+def labelled_mean(losses: Tensor, labels: Tensor | None) -> Tensor:
+    """Return the mean of the losses that have a label; all of them if no labels are given."""
+    if labels is None or labels.shape != losses.shape:
+        return losses.mean()
+    unlabelled = labels == IGNORE
+    count = (~unlabelled).sum().clamp(min=1)
+    return losses.masked_fill(unlabelled, 0.0).mean() * (losses.numel() / count).to(losses.dtype)
 
 
 def _rows(values: Tensor, like: Tensor) -> Tensor:
