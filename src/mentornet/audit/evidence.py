@@ -45,6 +45,8 @@ class RunEvidence:
         true_label: its true class number, if it is known.
         row: the number of its row in the file of the data, from 0, if it has one.
         text: its text, if it is one.
+        sample: if these are parts of samples, such as tokens: the number of the sample of each.
+        place: the place of each part in its sample, from 0.
     """
 
     index: Integers
@@ -60,6 +62,8 @@ class RunEvidence:
     true_label: Integers | None = None
     row: Integers | None = None
     text: Sequence[str] | None = None
+    sample: Integers | None = None
+    place: Integers | None = None
 
     def __len__(self) -> int:
         """N."""

@@ -30,13 +30,13 @@ from mentornet.weighting.checks import (
 from mentornet.weighting.elements import Elements, check_groups_level, check_level
 from mentornet.weighting.engine import Weighting
 from mentornet.weighting.evidence import IGNORE, Evidence
-from mentornet.weighting.forms import form_of
+from mentornet.weighting.forms import form_of, verdicts_on_elements
 from mentornet.weighting.groups import Groups
 from mentornet.weighting.noise_rate import NoiseEstimate, NoiseRate
 from mentornet.weighting.observing import check_losses, one_each
 from mentornet.weighting.rules import AUTO, Rule, find_rule
 from mentornet.weighting.settings import DATA_DRIVEN, LearningConfig, WeightingConfig
-from mentornet.weighting.whole_batch import Weighed, WholeBatch, whole_batch
+from mentornet.weighting.whole_batch import Weighed, whole_batch
 
 if TYPE_CHECKING:
     from mentornet.audit.ranking import Ranking
@@ -179,7 +179,7 @@ class Criterion(nn.Module):
         self._check(evidence, width)
         engine, step, progress = self.engine, self.engine.step, self.engine.progress
         whole = whole_batch(evidence, width, self._even, uneven=self.level in ("token", "pixel"))
-        seen = self._numbered(whole) if fine else whole.evidence
+        seen = whole.numbered(self.elements) if fine else whole.evidence
         with full_precision(evidence.losses.device):
             weights = engine.weigh(seen)
             if own_losses and isinstance(engine.rule, Curriculum):
@@ -191,14 +191,6 @@ class Criterion(nn.Module):
         weighed = whole.weighed(weights, seen.index, joined, labels.shape if fine else None)
         self.weights, self._unlabelled = weighed.weights, weighed.unlabelled
         return weighed
-
-    def _numbered(self, whole: WholeBatch) -> Evidence:
-        """Return the evidence with the number of each element as `index`, if they have numbers."""
-        seen, numbers = whole.evidence, None
-        if self.elements is not None and seen.index is not None:
-            index = seen.index.view(-1, whole.width)[:, 0]
-            numbers = self.elements.numbers(index, whole.width, seen.unlabelled)
-        return replace(seen, index=numbers)
 
     @property
     def remembers_elements(self) -> bool:
@@ -228,7 +220,8 @@ class Criterion(nn.Module):
         """Rank the labels by how likely they are wrong; this needs `samples=` and `index=`.
 
         The `table` of the result has one row per sample, worst first; `wrong` is the estimated
-        number of wrong labels (see `mentornet.audit.rank`).
+        number of wrong labels (see `mentornet.audit.rank`). With `elements=` it has one row per
+        element, with its `sample` and its `place` in it.
 
         Args:
             classes: the names of the classes, for the table.
@@ -240,8 +233,13 @@ class Criterion(nn.Module):
                 "the audit needs records of every sample: give samples= (how many there are) when "
                 "you make the criterion, and index= in every step"
             )
-        rate = self.noise_estimate().rate if self.noise.knows_wrong else None
-        return rank(self.records, classes=classes, noise_rate=rate)
+        rate = places = None
+        if self.remembers_elements:
+            classes = self.form.names_of(classes, self.records.given_label)
+            rate = self.noise_estimate().rate if self.noise.knows_wrong else None
+        if self.elements is not None:
+            places = self.elements.places
+        return rank(self.records, classes=classes, noise_rate=rate, places=places)
 
     def metrics(self) -> dict[str, float]:
         """Return metrics for a log; on an accelerator this synchronises with the device.
@@ -278,8 +276,9 @@ class Criterion(nn.Module):
         same samples before `load_state_dict`.
 
         Args:
-            index: the numbers of the samples, `(M,)`, at least 10. If all their labels are correct,
-                wrong labels are simulated: see `Lessons`.
+            index: the numbers of the samples, `(M,)`, at least 10, or with `elements=` those of the
+                elements, as in the audit. If all their labels are correct, wrong labels are
+                simulated: see `Lessons`.
             is_correct: whether the given label of each sample is correct, `(M,)`.
             true_label: the true label of each sample, `(M,)`, −1 where it is not known.
         """
@@ -290,12 +289,10 @@ class Criterion(nn.Module):
             )
         labels = None if true_label is None else torch.as_tensor(true_label).long()
         verdicts = Verdicts(torch.as_tensor(index).long(), torch.as_tensor(is_correct), labels)
-        if self.level != "sample" and self.elements is None:
-            raise MentorNetError(
-                f"verdicts at level={self.level!r} are on elements: give elements=, how many a "
-                "sample has"
-            )
-        verdicts.check(self.samples if self.elements is None else self.elements.total)
+        if self.level != "sample":
+            verdicts = verdicts_on_elements(verdicts, self.elements, self.form)
+        else:
+            verdicts.check(self.samples)
         before = self.engine
         if before.stored is not None:
             raise MentorNetError("explicit SPADE has no mentor that could learn from verdicts")

@@ -121,6 +121,7 @@ class Elements(nn.Module):
 
     def places(self, numbers: Tensor) -> tuple[Tensor, Tensor]:
         """Return the sample of each element and its place in the sample, from its number."""
+        numbers = numbers.to(self.first.device)
         sample = torch.searchsorted(self.first, numbers.contiguous(), right=True) - 1
         return sample, numbers - self.first[sample]
 

@@ -6,13 +6,18 @@ Shapes: B samples, K classes, T tokens, E elements; images of labels are `(B, â€
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
+from mentornet.errors import MentorNetError
 from mentornet.precision import HALF
+from mentornet.verdicts import Verdicts
+from mentornet.weighting.elements import Elements
 from mentornet.weighting.engine import Weighting
 from mentornet.weighting.evidence import IGNORE, Evidence
 from mentornet.weighting.label_checks import (
@@ -24,7 +29,7 @@ from mentornet.weighting.label_checks import (
 )
 from mentornet.weighting.observing import observe, weighted_nll
 
-__all__ = ["ClassPairs", "CrossEntropy", "Form", "form_of"]
+__all__ = ["ClassPairs", "CrossEntropy", "Form", "form_of", "verdicts_on_elements"]
 
 
 class Form(Protocol):
@@ -65,6 +70,12 @@ class Form(Protocol):
 
     def labels_of(self, classes: Tensor, labels: Tensor) -> Tensor:
         """Return the labels of elements with these class numbers, in the shape of `labels`."""
+
+    def classes_at(self, labels: Tensor, place: Tensor) -> Tensor:
+        """Return the class numbers of labels, `(M,)`, at these places of their samples, `(M,)`."""
+
+    def names_of(self, classes: Sequence[str] | None, seen: Tensor) -> Sequence[str] | None:
+        """Return the names of the class numbers that occur in `seen`, if they have names."""
 
 
 class CrossEntropy:
@@ -133,6 +144,18 @@ class CrossEntropy:
     def labels_of(self, classes: Tensor, labels: Tensor) -> Tensor:
         """Return the class numbers, in the shape of `labels`."""
         return classes.view_as(labels)
+
+    def classes_at(self, labels: Tensor, place: Tensor) -> Tensor:  # noqa: ARG002
+        """Return the labels."""
+        return labels
+
+    def names_of(
+        self,
+        classes: Sequence[str] | None,
+        seen: Tensor,  # noqa: ARG002
+    ) -> Sequence[str] | None:
+        """Return the names as they are."""
+        return classes
 
 
 class ClassPairs:
@@ -211,6 +234,16 @@ class ClassPairs:
         """Return y of 2k + y, in the shape of `labels`."""
         return torch.where(labels == IGNORE, labels, classes.view_as(labels) % 2)
 
+    def classes_at(self, labels: Tensor, place: Tensor) -> Tensor:
+        """Return 2k + y, where k is the place; negative labels stay."""
+        return torch.where(labels < 0, labels, 2 * place + labels)
+
+    def names_of(self, classes: Sequence[str] | None, seen: Tensor) -> Sequence[str] | None:
+        """Return for each class the name of its label 0, "not cat", and of its label 1, "cat"."""
+        if classes is None:
+            classes = [f"{number}" for number in range(int(seen.max()) // 2 + 1)]
+        return [name for one in classes for name in (f"not {one}", one)]
+
     def _code(self, labels: Tensor) -> Tensor:
         return labels + 2 * torch.arange(labels.shape[1], device=labels.device)
 
@@ -225,3 +258,15 @@ def _binary(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
 def form_of(level: str) -> Form:
     """Return the form of logits and labels at a level."""
     return ClassPairs() if level == "class" else CrossEntropy(level)
+
+
+def verdicts_on_elements(verdicts: Verdicts, elements: Elements | None, form: Form) -> Verdicts:
+    """Return verdicts on the class numbers of elements, or raise if there are no such elements."""
+    if elements is None:
+        raise MentorNetError(
+            "at levels finer than a sample, verdicts are on elements: give elements=, how many of "
+            "them a sample has"
+        )
+    verdicts.check(elements.total)
+    place = elements.places(verdicts.index)[1].to(verdicts.index.device)
+    return replace(verdicts, true_label=form.classes_at(verdicts.true_label, place))

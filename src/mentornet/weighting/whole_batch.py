@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from mentornet.distributed import EvenBatches
+from mentornet.weighting.elements import Elements
 from mentornet.weighting.evidence import IGNORE, Evidence, gathered, processes_here
 from mentornet.weighting.groups import Groups
 from mentornet.weighting.label_checks import can_look
@@ -59,6 +60,14 @@ class WholeBatch:
     width: int
     mine: slice
     own_width: int
+
+    def numbered(self, elements: Elements | None) -> Evidence:
+        """Return the evidence with the number of each element as `index`, if they have numbers."""
+        seen, numbers = self.evidence, None
+        if elements is not None and seen.index is not None:
+            index = seen.index.view(-1, self.width)[:, 0]
+            numbers = elements.numbers(index, self.width, seen.unlabelled)
+        return replace(seen, index=numbers)
 
     def ours(self, values: Tensor) -> Tensor:
         """Return the values `(E,)` of the elements of this process."""
