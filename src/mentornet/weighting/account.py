@@ -76,10 +76,7 @@ class Account(nn.Module):
         given_label = evidence.labels
         if evidence.unlabelled is not None:
             given_label = given_label.masked_fill(evidence.unlabelled, -1)
-        margins = evidence.margins
-        if margins is None and evidence.wrong is None and engine.scale is not None:
-            margins = engine.scale.margins(evidence.losses)
         self.records.add(
             evidence.index, evidence.losses, trust, evidence.predicted, given_label, progress,
-            margins,
+            evidence.margins,
         )  # fmt: skip

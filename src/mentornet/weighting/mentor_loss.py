@@ -101,6 +101,8 @@ class MentorLoss(Criterion):
             percentile=percentile, burn_in_drop=burn_in_drop, explicit=explicit, updates=updates,
             seed=seed, level=level, elements=elements,
         )  # fmt: skip
+        if level == "class" and label_smoothing:
+            raise MentorNetError("label_smoothing is for levels sample, token and pixel")
         self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing
         self.register_buffer("class_weight", class_weight, persistent=False)

@@ -108,26 +108,32 @@ class WholeBatch:
         labelled = ~unlabelled
         return labelled[self.mine].sum() * world / labelled.sum().clamp(min=1)
 
-    def of_samples(self, weights: Tensor) -> tuple[Evidence, Tensor]:
+    def of_samples(self, seen: Evidence, weights: Tensor) -> tuple[Evidence, Tensor]:
         """Return evidence and weights of samples, `(B,)`: means over their labelled elements.
 
         What has no mean, as labels have none, is unknown.
+
+        Args:
+            seen: the evidence of all elements, `(E,)`; its `index` has the sample of each.
+            weights: their weights v, `(E,)`.
         """
-        seen, width = self.evidence, self.width
-        losses, weights = seen.losses.view(-1, width), weights.view(-1, width)
-        counted = torch.ones_like(losses, dtype=torch.bool)
-        if seen.unlabelled is not None:
-            counted = ~seen.unlabelled.view(-1, width)
-        count = counted.sum(1)
-        losses = losses.masked_fill(~counted, 0.0).sum(1) / count
-        weights = (weights * counted).sum(1) / count.clamp(min=1)
-        index = None if seen.index is None else seen.index.view(-1, width)[:, 0]
-        unlabelled = None if seen.unlabelled is None else count == 0
+        unlabelled = seen.unlabelled
+        counted = torch.ones_like(weights, dtype=torch.bool) if unlabelled is None else ~unlabelled
+        count = counted.view(-1, self.width).sum(1)
+
+        def mean(column: Tensor) -> Tensor:
+            total = column.masked_fill(~counted, 0.0).view(-1, self.width).sum(1)
+            return total / count
+
         samples = Evidence(
-            losses, torch.zeros_like(count), torch.full_like(count, -1), index,
-            unlabelled=unlabelled,
-        )  # fmt: skip
-        return samples, weights
+            mean(seen.losses),
+            torch.zeros_like(count),
+            torch.full_like(count, -1),
+            None if seen.index is None else seen.index.view(-1, self.width)[:, 0],
+            margins=None if seen.margins is None else mean(seen.margins),
+            unlabelled=None if unlabelled is None else count == 0,
+        )
+        return samples, mean(weights).nan_to_num(0.0)
 
 
 def whole_batch(evidence: Evidence, width: int, even: EvenBatches, *, uneven: bool) -> WholeBatch:
