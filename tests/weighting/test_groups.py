@@ -28,8 +28,6 @@ def test_the_tokens_of_a_word_have_the_weight_of_their_mean_loss() -> None:
     expected = torch.tensor([[v[0], v[0], v[0], v[1]], [v[2], v[3], 0.0, 0.0]])
     torch.testing.assert_close(criterion.weights, expected)
     torch.testing.assert_close(loss, (expected * each).sum() / 6)
-    torch.testing.assert_close(
-    )
 
 
 def test_weights_of_1_are_the_plain_loss() -> None:

@@ -14,7 +14,7 @@ from mentornet import MentorLoss, MentorNetError
 from mentornet.curricula import make_curriculum
 from mentornet.mentors import load_mentor, make_mentor
 from mentornet.randomness import generator
-from mentornet.weighting.checks import IGNORE
+from mentornet.weighting.evidence import IGNORE
 
 COUNT, CLASSES, LOOKED_AT = 64, 4, 48
 

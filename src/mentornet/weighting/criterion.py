@@ -186,13 +186,8 @@ class Criterion(nn.Module):
                 weights = as_shares(weights, seen.losses, f"mentor {engine.rule.name!r}")
             self.account.count(seen, weights)
             if self.records is not None:
-                kept = whole.evidence if fine and self.elements is None else seen
-                if seen.wrong is None and engine.scale is not None:  # losses of any kind
-                    kept = replace(kept, margins=engine.scale.margins(seen.losses))
-                parts = (
-                    (kept, weights) if self.remembers_elements else whole.of_samples(kept, weights)
-                )
-                self.account.remember(*parts, engine, step=step, progress=progress)
+                kept = whole.kept(seen, weights, engine.scale, each=self.remembers_elements)
+                self.account.remember(*kept, engine, step=step, progress=progress)
         weighed = whole.weighed(weights, seen.index, joined, labels.shape if fine else None)
         self.weights, self._unlabelled = weighed.weights, weighed.unlabelled
         return weighed

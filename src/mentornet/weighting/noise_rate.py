@@ -39,7 +39,7 @@ _UNSURE = (0.2, 0.02)  # half the interval: this share of the rate, plus this co
 _ENOUGH = 0.1  # the smallest share of samples with steady predictions to estimate from
 _STEADY = "steady predictions of the student are right, and it has memorised no wrong label"
 _TWO_BELLS = "wrong labels are outliers, whose losses are far larger than those of other labels"
-_GROSS = 1.6  # least mean of the losses of outliers on the scale of `LossScale`: x = 4
+_GROSS = 1.9  # least mean of the losses of outliers on the scale of `LossScale`: x = 6
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from mentornet.weighting.elements import Elements
 from mentornet.weighting.evidence import IGNORE, Evidence, gathered, processes_here
 from mentornet.weighting.groups import Groups
 from mentornet.weighting.label_checks import can_look
+from mentornet.weighting.loss_scale import LossScale
 
 __all__ = ["Weighed", "WholeBatch", "whole_batch"]
 
@@ -63,11 +64,16 @@ class WholeBatch:
 
     def numbered(self, elements: Elements | None) -> Evidence:
         """Return the evidence with the number of each element as `index`, if they have numbers."""
-        seen, numbers = self.evidence, None
-        if elements is not None and seen.index is not None:
-            index = seen.index.view(-1, self.width)[:, 0]
+        seen, index, numbers = self.evidence, self.samples, None
+        if elements is not None and index is not None:
             numbers = elements.numbers(index, self.width, seen.unlabelled)
         return replace(seen, index=numbers)
+
+    @property
+    def samples(self) -> Tensor | None:
+        """The number of each sample, `(B,)`, if they have numbers."""
+        index = self.evidence.index
+        return None if index is None else index.view(-1, self.width)[:, 0]
 
     def ours(self, values: Tensor) -> Tensor:
         """Return the values `(E,)` of the elements of this process."""
@@ -108,14 +114,25 @@ class WholeBatch:
         labelled = ~unlabelled
         return labelled[self.mine].sum() * world / labelled.sum().clamp(min=1)
 
-    def of_samples(self, seen: Evidence, weights: Tensor) -> tuple[Evidence, Tensor]:
+    def kept(
+        self, seen: Evidence, weights: Tensor, scale: LossScale | None, *, each: bool
+    ) -> tuple[Evidence, Tensor]:
+        """Return the evidence and the weights to remember, of elements or of samples.
+
+        Args:
+            seen: the evidence that the engine has seen, `(E,)`.
+            weights: the weights v, `(E,)`.
+            scale: the scale of losses of which nothing else is known, for their margins.
+            each: whether every element is remembered; if not, samples are.
+        """
+        if seen.wrong is None and scale is not None:
+            seen = replace(seen, margins=scale.margins(seen.losses))
+        return (seen, weights) if each else self._of_samples(seen, weights)
+
+    def _of_samples(self, seen: Evidence, weights: Tensor) -> tuple[Evidence, Tensor]:
         """Return evidence and weights of samples, `(B,)`: means over their labelled elements.
 
         What has no mean, as labels have none, is unknown.
-
-        Args:
-            seen: the evidence of all elements, `(E,)`; its `index` has the sample of each.
-            weights: their weights v, `(E,)`.
         """
         unlabelled = seen.unlabelled
         counted = torch.ones_like(weights, dtype=torch.bool) if unlabelled is None else ~unlabelled
@@ -129,7 +146,7 @@ class WholeBatch:
             mean(seen.losses),
             torch.zeros_like(count),
             torch.full_like(count, -1),
-            None if seen.index is None else seen.index.view(-1, self.width)[:, 0],
+            self.samples,
             margins=None if seen.margins is None else mean(seen.margins),
             unlabelled=None if unlabelled is None else count == 0,
         )
