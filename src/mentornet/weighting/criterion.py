@@ -87,7 +87,7 @@ class Criterion(nn.Module):
     def _make_engine(
         self, config: WeightingConfig, auto: bool, explicit: bool = False
     ) -> Weighting:
-        count = self.samples if self.level == "sample" else None
+        count = self.samples if self.by_sample else None
         if self.elements is not None:
             count = self.elements.room
         return Weighting(
@@ -124,7 +124,7 @@ class Criterion(nn.Module):
 
     def each_loss(self, losses: Tensor) -> Tensor:
         """Return the user's losses, one for each weight."""
-        return one_each(losses) if self.level == "sample" else check_losses(losses)
+        return one_each(losses) if self.by_sample else check_losses(losses)
 
     def _of_own(
         self,
@@ -174,7 +174,7 @@ class Criterion(nn.Module):
             check_groups_level(self.level)
             joined = Groups(groups, labels)
             evidence = joined.joined(evidence)
-        fine = self.level != "sample"
+        fine = not self.by_sample
         width = len(evidence.losses) // len(labels) if fine else 1
         self._check(evidence, width)
         engine, step, progress = self.engine, self.engine.step, self.engine.progress
@@ -193,9 +193,14 @@ class Criterion(nn.Module):
         return weighed
 
     @property
+    def by_sample(self) -> bool:
+        """Whether every sample has one weight."""
+        return self.level in ("sample", "text")
+
+    @property
     def remembers_elements(self) -> bool:
         """Whether there is a memory of every element, for which calls give `index=`."""
-        return self.samples is not None and (self.level == "sample" or self.elements is not None)
+        return self.samples is not None and (self.by_sample or self.elements is not None)
 
     @property
     def records(self) -> Records | None:
@@ -289,7 +294,7 @@ class Criterion(nn.Module):
             )
         labels = None if true_label is None else torch.as_tensor(true_label).long()
         verdicts = Verdicts(torch.as_tensor(index).long(), torch.as_tensor(is_correct), labels)
-        if self.level != "sample":
+        if not self.by_sample:
             verdicts = verdicts_on_elements(verdicts, self.elements, self.form)
         else:
             verdicts.check(self.samples)

@@ -26,6 +26,7 @@ __all__ = ["LEVELS", "Elements", "check_groups_level", "check_level"]
 LEVELS = {
     "sample": "every sample of the batch",
     "token": "every token, with logits (B, T, K) and labels (B, T)",
+    "text": "every text, by the mean loss of its tokens, with logits (B, T, K) and labels (B, T)",
     "pixel": "every place of an image of labels, with logits (B, K, …) and labels (B, …)",
     "class": "every pair of sample and class, with logits (B, K) and labels (B, K) of 0 and 1",
 }
@@ -40,9 +41,9 @@ def check_level(level: str, elements: object) -> None:
         raise MentorNetError(
             f"level must be a name, got {level!r}; {did_you_mean(f'{level}', LEVELS)}"
         )
-    if level == "sample" and elements is not None:
+    if level in ("sample", "text") and elements is not None:
         raise MentorNetError(
-            "elements= says how many elements a sample has, but at level='sample' it has one; "
+            f"elements= says how many elements a sample has, but at level={level!r} it has one; "
             "leave it out, or choose a level: token, pixel or class"
         )
 

@@ -28,6 +28,7 @@ from mentornet.weighting.label_checks import (
     check_tokens,
 )
 from mentornet.weighting.observing import observe, weighted_nll
+from mentornet.weighting.texts import Texts
 
 __all__ = ["ClassPairs", "CrossEntropy", "Form", "form_of", "verdicts_on_elements"]
 
@@ -57,8 +58,9 @@ class Form(Protocol):
         weights: Tensor,
         smoothing: float,
         class_weight: Tensor | None,
+        items: Tensor | int | None,
     ) -> Tensor:
-        """Return (1/E) Σ v ℓ over the elements with a label, a scalar."""
+        """Return (1/E) Σ v ℓ over the E elements with a label, a scalar; E may be given."""
 
     def plain(
         self, logits: Tensor, labels: Tensor, smoothing: float, class_weight: Tensor | None
@@ -123,11 +125,14 @@ class CrossEntropy:
         weights: Tensor,
         smoothing: float,
         class_weight: Tensor | None,
+        items: Tensor | int | None,
     ) -> Tensor:
         """Return the weighted cross-entropy; for v = 1 it is that of torch, bit for bit."""
         if self.level != "sample":
             weights = weights.view_as(labels)
-        return weighted_nll(seen, labels, weights, smoothing=smoothing, class_weight=class_weight)
+        return weighted_nll(
+            seen, labels, weights, smoothing=smoothing, class_weight=class_weight, items=items
+        )
 
     def plain(
         self, logits: Tensor, labels: Tensor, smoothing: float, class_weight: Tensor | None
@@ -207,12 +212,13 @@ class ClassPairs:
         weights: Tensor,
         smoothing: float,  # noqa: ARG002
         class_weight: Tensor | None,
+        items: Tensor | int | None,
     ) -> Tensor:
         """Return the weighted binary cross-entropy; for v = 1 it is that of torch, bit for bit."""
         weights = weights.detach().view_as(seen).to(seen.dtype)
         if class_weight is not None:
             weights = weights * class_weight
-        return _binary(seen, labels, weights)
+        return _binary(seen, labels, weights, items)
 
     def plain(
         self,
@@ -248,15 +254,19 @@ class ClassPairs:
         return labels + 2 * torch.arange(labels.shape[1], device=labels.device)
 
 
-def _binary(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    """Return Σ v ℓ over the number of labels; weights of pairs without one must be 0."""
+def _binary(
+    logits: Tensor, labels: Tensor, weights: Tensor, items: Tensor | int | None = None
+) -> Tensor:
+    """Return Σ v ℓ over `items` or the number of labels; weights without a label must be 0."""
     loss = F.binary_cross_entropy_with_logits(logits, (labels == 1).to(logits.dtype), weights)
-    labelled = (labels != IGNORE).sum().clamp(min=1)
-    return loss * (labels.numel() / labelled).to(loss.dtype)
+    counted = (labels != IGNORE).sum().clamp(min=1) if items is None else torch.as_tensor(items)
+    return loss * (labels.numel() / counted).to(loss.dtype)
 
 
 def form_of(level: str) -> Form:
     """Return the form of logits and labels at a level."""
+    if level == "text":
+        return Texts()
     return ClassPairs() if level == "class" else CrossEntropy(level)
 
 

@@ -57,7 +57,7 @@ class MentorLoss(Criterion):
         class_weight: `weight` of `nn.CrossEntropyLoss`, `(K,)`; the mentor reads losses without it.
         seed: seed of all random draws.
         level: what gets a weight of its own: "sample"; "token", with logits `(B, T, K)` and labels
-            `(B, T)`; "pixel", with logits `(B, K, H, W)` and labels `(B, H, W)`; or "class", every
+            `(B, T)`; "text", with the same, a weight for each text by the mean loss of its tokens; "pixel", with logits `(B, K, H, W)` and labels `(B, H, W)`; or "class", every
             pair of sample and class, with logits `(B, K)`, labels `(B, K)` of 0 and 1, and binary
             cross-entropy. Loss level, noise rate and burn-in work at that level.
         elements: how many elements (tokens, pixels or classes) a sample has, a number for all or
@@ -117,6 +117,7 @@ class MentorLoss(Criterion):
         index: Tensor | None = None,
         losses: Tensor | None = None,
         groups: Tensor | None = None,
+        items: Tensor | int | None = None,
     ) -> Tensor:
         """Return the weighted loss of a batch, a scalar.
 
@@ -133,6 +134,8 @@ class MentorLoss(Criterion):
             groups: at levels "token" and "pixel", the number of the group of each of them in its
                 sample, in the shape of the labels. A group has one weight, as a word of several
                 tokens may, and counts as one element; negative numbers are in no group.
+            items: what Σ v ℓ of these logits is divided by, in place of their number of labels;
+                with gradient accumulation, the number of labels in all micro-batches of a step.
         """
         learns = self.training and torch.is_grad_enabled()
         if self.ignore_index != IGNORE and isinstance(labels, Tensor):
@@ -147,20 +150,21 @@ class MentorLoss(Criterion):
         logits, labels = form.arranged(logits, labels)
         if not learns:
             return form.plain(logits, labels, *options)
-        whole = self.level == "sample"
+        whole = self.by_sample
         if whole and labels.ndim > 1 and self.by_class is not None:
-            raise MentorNetError("by_class needs one label per sample, got an image of labels")
+            raise MentorNetError("by_class needs one label per sample, got labels of its parts")
         evidence, seen = form.observe(
             logits, labels, index, self.engine,
             width=1 if whole else given[0].numel(), margins=self.remembers_elements,
         )  # fmt: skip
         weighed = self._weigh(evidence, evidence.labels if whole else given, groups)
         if whole and labels.ndim > 1:  # images, which are weighted as a whole
-            return form.weighted(seen, labels, weighed.weights, *options)
+            return form.weighted(seen, labels, weighed.weights, *options, items)
         if self.engine.known is not None and weighed.numbers is not None:
             classes = self.engine.known.correct(form.classes_of(labels), weighed.numbers)
             labels = form.labels_of(classes, labels)
-        return weighed.in_balance(form.weighted(seen, labels, weighed.weights, *options))
+        loss = form.weighted(seen, labels, weighed.weights, *options, items)
+        return loss if items is not None else weighed.in_balance(loss)
 
     def _of_losses(
         self,

@@ -105,17 +105,26 @@ def _not_finite(logits: Tensor, labels: Tensor, *, each: bool) -> tuple[Tensor, 
 
 
 def weighted_nll(
-    log_p: Tensor, labels: Tensor, weights: Tensor, *, smoothing: float, class_weight: Tensor | None
+    log_p: Tensor,
+    labels: Tensor,
+    weights: Tensor,
+    *,
+    smoothing: float,
+    class_weight: Tensor | None,
+    items: Tensor | int | None = None,
 ) -> Tensor:
     """Return (1/B) Σ v ℓ from log-probabilities; for v = 1 it is `F.cross_entropy` bit for bit.
 
     The weights, `(B,)` or in the shape of the labels, multiply the log-probabilities, not the
-    losses, to keep the order of all sums. B counts what has a label.
+    losses, to keep the order of all sums. B counts what has a label, unless it is given as `items`.
     """
     weights = weights.detach().to(log_p.dtype)
     each = weights.ndim == labels.ndim
     log_p = log_p * (weights.unsqueeze(1) if each else _rows(weights, log_p))
-    loss = F.nll_loss(log_p, labels, class_weight, ignore_index=IGNORE)
+    reduction = "mean" if items is None else "sum"
+    loss = F.nll_loss(log_p, labels, class_weight, ignore_index=IGNORE, reduction=reduction)
+    if items is not None:
+        loss = loss / items
     if not smoothing:
         return loss
     counted = (labels != IGNORE).to(log_p.dtype)
@@ -123,7 +132,7 @@ def weighted_nll(
     if class_weight is not None:
         log_p = log_p * class_weight.view(1, -1, *[1] * (log_p.ndim - 2))
         share = counted * class_weight[labels.clamp(min=0)]
-    smooth = -(log_p.sum(1) * counted).sum() / share.sum()
+    smooth = -(log_p.sum(1) * counted).sum() / (share.sum() if items is None else items)
     return (1 - smoothing) * loss + smoothing / log_p.shape[1] * smooth
 
 
