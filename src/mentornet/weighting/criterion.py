@@ -93,6 +93,7 @@ class Criterion(nn.Module):
         return Weighting(
             self._rule[0], total_steps=self.total_steps, count=count, explicit=explicit,
             config=config, by_class=self.by_class, auto=auto, estimates_noise=True, seed=self.seed,
+            texts=self.level == "text",
         )  # fmt: skip
 
     def weigh(

@@ -26,6 +26,7 @@ from mentornet.weighting.rules import Rule
 from mentornet.weighting.settings import LearningConfig, WeightingConfig
 from mentornet.weighting.sharpening import Sharpened
 from mentornet.weighting.smoothing import SmoothedLoss
+from mentornet.weighting.text_scale import TextScale
 
 __all__ = ["Weighting", "weighted_mean"]
 
@@ -63,6 +64,7 @@ class Weighting(nn.Module):
             of any kind (`LossScale`).
         reads_label: whether the rule reads the given label; if not, its label input is 0.
         unit: losses are divided by this before anything else.
+        texts: whether losses are those of texts, which `TextScale` makes comparable.
         seed: seed of the random draws of burn-in.
     """
 
@@ -84,6 +86,7 @@ class Weighting(nn.Module):
         estimates_noise: bool = False,
         reads_label: bool = True,
         unit: float = 1.0,
+        texts: bool = False,
         seed: int = 0,
     ) -> None:
         super().__init__()
@@ -101,7 +104,9 @@ class Weighting(nn.Module):
             self.level = (FairLossLevel if auto else LossLevel)(config.percentile, config.decay)
         self.auto = AutoPercentile() if auto else None
         self.noise = NoiseRate(total_steps, config.burn_in) if auto or estimates_noise else None
-        self.scale = LossScale() if estimates_noise else None
+        self.scale: LossScale | TextScale | None = None
+        if estimates_noise:
+            self.scale = TextScale() if texts else LossScale()
         self.smoothed = self.sharpened = self.history = None
         if config.smoothing:
             self.smoothed = SmoothedLoss(_needed(count, "smoothing"), config.smoothing)

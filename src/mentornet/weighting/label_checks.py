@@ -52,13 +52,13 @@ def _refuse_tokens(logits: Tensor, labels: Tensor, *, both: bool) -> None:
     given = f"logits of shape {tuple(logits.shape)} with labels of shape {tuple(labels.shape)}"
     if both:
         raise MentorNetError(
-            f"{given} may be (B, T, K) or (B, K, T): use MentorLoss(level='token') for the first, "
-            "level='pixel' for the second, or give logits[..., None] and labels[..., None] for one "
-            "weight a sample of the second"
+            f"{given} may be (B, T, K) or (B, K, T): use MentorLoss(level='token') or level='text' "
+            "for the first, level='pixel' for the second, or give logits[..., None] and "
+            "labels[..., None] for one weight a sample of the second"
         )
     raise MentorNetError(
         f"{given} look like tokens (B, T, K): use MentorLoss(level='token') for a weight of each "
-        "token, or give logits.transpose(1, 2) for one weight a sample"
+        "token, or level='text' for one weight a text"
     )
 
 

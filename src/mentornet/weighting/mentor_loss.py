@@ -57,8 +57,9 @@ class MentorLoss(Criterion):
         class_weight: `weight` of `nn.CrossEntropyLoss`, `(K,)`; the mentor reads losses without it.
         seed: seed of all random draws.
         level: what gets a weight of its own: "sample"; "token", with logits `(B, T, K)` and labels
-            `(B, T)`; "text", with the same, a weight for each text by the mean loss of its tokens; "pixel", with logits `(B, K, H, W)` and labels `(B, H, W)`; or "class", every
-            pair of sample and class, with logits `(B, K)`, labels `(B, K)` of 0 and 1, and binary
+            `(B, T)`; "text", with the same shapes, each text by the mean loss of its tokens;
+            "pixel", with logits `(B, K, H, W)` and labels `(B, H, W)`; or "class", every pair of
+            sample and class, with logits `(B, K)`, labels `(B, K)` of 0 and 1, and binary
             cross-entropy. Loss level, noise rate and burn-in work at that level.
         elements: how many elements (tokens, pixels or classes) a sample has, a number for all or
             one for each sample, to remember each of them: in records, audit, histories and

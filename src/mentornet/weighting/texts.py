@@ -5,6 +5,8 @@ Shapes: B texts, T tokens, K words or tags, E = B · T.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
@@ -14,14 +16,14 @@ from mentornet.weighting.evidence import IGNORE, Evidence
 from mentornet.weighting.label_checks import check_tokens
 from mentornet.weighting.observing import observe, weighted_nll
 
-__all__ = ["Texts", "labels_of_others"]
+__all__ = ["Texts"]
 
 
 class Texts:
     """The form of level "text", with logits `(B, T, K)` and labels `(B, T)`.
 
-    The loss of a text is the mean over its tokens with a label. That of a wrong text is what the
-    student's loss would be if the text had the labels of the next text of the batch.
+    The loss of a text is the mean over its tokens with a label. What the loss of a wrong text would
+    be is not known: a wrong answer may surprise in every word, or in one and then go on fluently.
     """
 
     def arranged(self, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
@@ -43,14 +45,9 @@ class Texts:
         flat = logits.reshape(-1, logits.shape[-1]), labels.reshape(-1)
         tokens, log_p = observe(*flat, None, engine, margins=False, width=labels.shape[1])
         labelled = labels != IGNORE
-        losses = _means(tokens.losses.view_as(labels), labelled)
-        other = labels_of_others(labels)
-        each = -log_p.detach().gather(1, other.clamp(min=0).view(-1, 1)).view_as(labels)
-        comparable = (other != IGNORE) & (other != labels).any(1, keepdim=True)
-        wrong = _means(each, comparable).masked_fill(losses.isnan(), torch.nan)
-        unlabelled = ~labelled.any(1)
-        label = torch.zeros_like(labels[:, 0]).masked_fill(unlabelled, IGNORE)
-        return Evidence(losses, label, torch.full_like(label, -1), index, wrong), log_p
+        losses = tokens.losses.view_as(labels).masked_fill(~labelled, 0.0).sum(1) / labelled.sum(1)
+        label = torch.zeros_like(labels[:, 0]).masked_fill(~labelled.any(1), IGNORE)
+        return Evidence(losses, label, torch.full_like(label, -1), index), log_p
 
     def weighted(
         self,
@@ -80,34 +77,18 @@ class Texts:
         """Return the labels, `(B,)`."""
         return labels
 
+    def labels_of(self, classes: Tensor, labels: Tensor) -> Tensor:  # noqa: ARG002
+        """Return the labels as they are: the true words of a text are not known."""
+        return labels
 
-def labels_of_others(labels: Tensor) -> Tensor:
-    """Return the labels of the next text of the batch, at the places of one's own, `(B, T)`.
+    def classes_at(self, labels: Tensor, place: Tensor) -> Tensor:  # noqa: ARG002
+        """Return the labels."""
+        return labels
 
-    The first label of the next text stands where one's own first label is, and so on. −100 is where
-    there is no label, or none left in the next text. A single text is compared with itself, its
-    labels moved by one.
-
-    Args:
-        labels: `(B, T)`, −100 for none.
-
-    >>> labels_of_others(torch.tensor([[-100, 1, 2, 3], [-100, -100, 7, 8]]))
-    tensor([[-100,    7,    8, -100],
-            [-100, -100,    1,    2]])
-    """
-    labelled = labels != IGNORE
-    rank = labelled.cumsum(1) - 1
-    spare = labels.shape[1]
-    first = labels.new_full((len(labels), spare + 1), IGNORE)
-    first = first.scatter(1, torch.where(labelled, rank, spare), labels)[:, :spare]
-    if len(labels) > 1:
-        next_one = first.roll(-1, 0)
-    else:
-        count = labelled.sum(1, keepdim=True).clamp(min=1)
-        next_one = first.gather(1, (torch.arange(spare, device=labels.device) + 1) % count)
-    return next_one.gather(1, rank.clamp(min=0)).masked_fill(~labelled, IGNORE)
-
-
-def _means(values: Tensor, counted: Tensor) -> Tensor:
-    """Return the mean of the counted values of each row, NaN if there are none."""
-    return values.masked_fill(~counted, 0.0).sum(1) / counted.sum(1)
+    def names_of(
+        self,
+        classes: Sequence[str] | None,  # noqa: ARG002
+        seen: Tensor,  # noqa: ARG002
+    ) -> Sequence[str] | None:
+        """Return None: a text has no class."""
+        return None

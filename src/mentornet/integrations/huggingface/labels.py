@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import torch
 from torch import Tensor, nn
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+from transformers.models.auto import modeling_auto
 
 from mentornet.errors import MentorNetError
-from mentornet.weighting.checks import IGNORE
+from mentornet.weighting.evidence import IGNORE
 
-__all__ = ["logits_of", "predicts_next", "shifted"]
+__all__ = ["labels_tokens", "logits_of", "predicts_next", "shifted"]
 
+_CAUSAL = set(modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())
 _PREDICT_NEXT = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
+_LABEL_TOKENS = (*_PREDICT_NEXT, "ForTokenClassification", "ForMaskedLM", "ForPreTraining")
 
 
 def predicts_next(model: nn.Module) -> bool:
@@ -23,12 +24,26 @@ def predicts_next(model: nn.Module) -> bool:
     Args:
         model: a model of transformers, or one that PEFT has wrapped.
     """
-    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
+    inner = _unwrapped(model)
     if getattr(getattr(inner, "config", None), "is_encoder_decoder", False):
         return False
-    name = type(inner).__name__
-    known = name in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values()
-    return known or name.endswith(_PREDICT_NEXT)
+    return _is_named(inner, _PREDICT_NEXT)
+
+
+def labels_tokens(model: nn.Module) -> bool:
+    """Return whether every token has a label, as in language models and taggers."""
+    return _is_named(_unwrapped(model), _LABEL_TOKENS)
+
+
+def _unwrapped(model: nn.Module) -> nn.Module:
+    inner: nn.Module = model.get_base_model() if hasattr(model, "get_base_model") else model  # type: ignore[operator]
+    return inner
+
+
+def _is_named(model: nn.Module, endings: tuple[str, ...]) -> bool:
+    """Return whether the class or one of its bases has such a name, as in transformers."""
+    names = [each.__name__ for each in type(model).__mro__]
+    return any(name in _CAUSAL or name.endswith(endings) for name in names)
 
 
 def shifted(labels: Tensor) -> Tensor:
@@ -40,6 +55,7 @@ def shifted(labels: Tensor) -> Tensor:
     Args:
         labels: `(B, T)`, −100 for none.
 
+    >>> import torch
     >>> shifted(torch.tensor([[-100, 5, 7]]))
     tensor([[   5,    7, -100]])
     """

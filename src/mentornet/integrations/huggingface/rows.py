@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import Dataset
 
 from mentornet.errors import MentorNetError
-from mentornet.weighting.checks import IGNORE
+from mentornet.weighting.evidence import IGNORE
 
 __all__ = ["INDEX", "Collator", "IndexedCollator", "IndexedRows"]
 

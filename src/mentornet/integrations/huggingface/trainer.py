@@ -15,7 +15,12 @@ from transformers.trainer_utils import get_last_checkpoint
 from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
 from mentornet.integrations.criterion_file import read_state, restore, save_criterion
-from mentornet.integrations.huggingface.labels import logits_of, predicts_next, shifted
+from mentornet.integrations.huggingface.labels import (
+    labels_tokens,
+    logits_of,
+    predicts_next,
+    shifted,
+)
 from mentornet.integrations.huggingface.rows import INDEX, IndexedCollator, IndexedRows
 from mentornet.mentors import Mentor
 from mentornet.weighting import MentorLoss, WeightDecay, scale_weight_decay
@@ -78,6 +83,8 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
                 raise MentorNetError(f"MentorTrainer sets {name} itself; leave it out")
         self.criterion: MentorLoss | None = None
         self._shifts = predicts_next(self.model)
+        if labels_tokens(self.model):
+            self.mentor_options.setdefault("level", "text")
         self._resumed: tuple[Path, dict[str, Any]] | None = None
         self._logged: Tensor | None = None
         self.add_callback(_Beginning(self))
@@ -217,7 +224,7 @@ class _Beginning(TrainerCallback):  # type: ignore[misc]
         self._following: WeightDecay | None = None
 
     def on_train_begin(
-        self, args: Any, state: Any, control: Any, *, optimizer: Any, train_dataloader: Any, **_: Any
+        self, *_: Any, optimizer: Any, train_dataloader: DataLoader[Any], **__: Any
     ) -> None:
         self._leave()  # a training that began and failed
         criterion = self.trainer.begin(train_dataloader)
