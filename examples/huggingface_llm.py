@@ -102,13 +102,13 @@ def tiny_model(tokenizer: PreTrainedTokenizerFast) -> GPT2LMHeadModel:
         return GPT2LMHeadModel(sizes)
 
 
-def main(out: str = "runs/llm", count: int = 800, **options: Any) -> dict[str, float]:
+def main(out: str = "runs/llm", count: int = 700, **options: Any) -> dict[str, float]:
     """Fine-tune, and print the mean weights and how well garbage is found."""
     rows = examples(count)
     tokenizer = tokenizer_of(rows)
     settings: dict[str, Any] = {
-        "num_train_epochs": 10, "per_device_train_batch_size": 16, "learning_rate": 5e-3,
-        "gradient_accumulation_steps": 2, "logging_steps": 50, "save_strategy": "no",
+        "num_train_epochs": 8, "per_device_train_batch_size": 16, "learning_rate": 1e-2,
+        "logging_steps": 50, "save_strategy": "no",
         "report_to": [], "use_cpu": True, "disable_tqdm": True,
     }  # fmt: skip
     trainer = MentorTrainer(

@@ -13,7 +13,7 @@ from typing import Any
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from mentornet.errors import MentorNetError, first_line
+from mentornet.errors import MentorNetError, cut
 from mentornet.files import parse_json, read_bytes, reading, write_bytes
 
 __all__ = ["read_state", "restore", "save_criterion"]
@@ -50,9 +50,10 @@ def restore(criterion: nn.Module, state: Mapping[str, Any], path: Path) -> None:
     try:
         criterion.load_state_dict(state)
     except (RuntimeError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        reason = cut(" ".join(f"{error}".split()), 300)
         raise MentorNetError(
-            f"{path} is the state of another training: {first_line(error)} Resume with the same "
-            "training set, mentor, options and verified samples"
+            f"{path} is the state of another training ({reason}); resume with the same training "
+            "set, mentor, options and verified samples"
         ) from None
 
 
@@ -76,4 +77,8 @@ def _together(value: Any, tensors: Mapping[str, Tensor]) -> Any:
         return [_together(part, tensors) for part in value]
     if not isinstance(value, str):
         return value
-    return tensors[value[len(_TENSOR) :]] if value.startswith(_TENSOR) else value[len(_TEXT) :]
+    if value.startswith(_TENSOR):
+        return tensors[value[len(_TENSOR) :]]
+    if value.startswith(_TEXT):
+        return value[len(_TEXT) :]
+    raise ValueError(f"it has the mark {value!r}, which is not known")

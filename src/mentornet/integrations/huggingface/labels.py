@@ -11,7 +11,7 @@ from transformers.models.auto import modeling_auto
 from mentornet.errors import MentorNetError
 from mentornet.weighting.evidence import IGNORE
 
-__all__ = ["labels_tokens", "logits_of", "predicts_next", "shifted"]
+__all__ = ["check_any", "labels_tokens", "logits_of", "predicts_next", "shifted"]
 
 _CAUSAL = set(modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())
 _PREDICT_NEXT = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
@@ -60,6 +60,22 @@ def shifted(labels: Tensor) -> Tensor:
     tensor([[   5,    7, -100]])
     """
     return nn.functional.pad(labels[..., 1:], (0, 1), value=IGNORE)
+
+
+def check_any(labels: Tensor, items: Tensor | None) -> None:
+    """Raise if no label of a step can be learned; this looks at values on the CPU only.
+
+    Args:
+        labels: of a micro-batch, −100 for none.
+        items: the number of labels in all micro-batches of the step; None if it is not counted.
+    """
+    if labels.device.type != "cpu" or bool((labels != IGNORE).any()):
+        return
+    if items is None or int(items) == 0:
+        raise MentorNetError(
+            f"all labels of the batch are {IGNORE}, so there is nothing to learn; are answers cut "
+            "off by the maximal length, or is more than the question masked?"
+        )
 
 
 def logits_of(outputs: Any, model: nn.Module) -> Tensor:

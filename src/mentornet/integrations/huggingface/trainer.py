@@ -16,6 +16,7 @@ from mentornet.curricula import Curriculum
 from mentornet.errors import MentorNetError
 from mentornet.integrations.criterion_file import read_state, restore, save_criterion
 from mentornet.integrations.huggingface.labels import (
+    check_any,
     labels_tokens,
     logits_of,
     predicts_next,
@@ -24,6 +25,7 @@ from mentornet.integrations.huggingface.labels import (
 from mentornet.integrations.huggingface.rows import INDEX, IndexedCollator, IndexedRows
 from mentornet.mentors import Mentor
 from mentornet.weighting import MentorLoss, WeightDecay, scale_weight_decay
+from mentornet.weighting.weight_decay import mean_weight
 
 __all__ = ["MentorTrainer"]
 
@@ -86,7 +88,7 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         if labels_tokens(self.model):
             self.mentor_options.setdefault("level", "text")
         self._resumed: tuple[Path, dict[str, Any]] | None = None
-        self._logged: Tensor | None = None
+        self._tally: Tensor | None = None  # of the criterion when it was last logged
         self.add_callback(_Beginning(self))
         if self.train_dataset is not None:
             self.number_rows()
@@ -110,7 +112,7 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         self, resume_from_checkpoint: str | Path | bool | None = None, *args: Any, **kwargs: Any
     ) -> Any:
         """Train as `Trainer.train` does; every call starts with a new criterion."""
-        self.criterion = self._resumed = self._logged = None
+        self.criterion = self._resumed = self._tally = None
         if resume_from_checkpoint is True:
             resume_from_checkpoint = get_last_checkpoint(self.args.output_dir)
             if resume_from_checkpoint is None:
@@ -135,6 +137,7 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         if self._resumed is not None:
             file, state = self._resumed
             restore(self.criterion, state, file)
+        self._tally = self.criterion.account.tally
         return self.criterion
 
     def _calls(self, batches: int) -> int:
@@ -179,9 +182,10 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
             )
         outputs = model(**inputs)
         logits = logits_of(outputs, self.model)
-        items, share = self._items(num_items_in_batch)
         if self._shifts:
             labels = shifted(labels)
+        items, share = self._items(num_items_in_batch)
+        check_any(labels, items)
         loss = self.criterion(logits, labels, index=index, items=items) * share
         return (loss, outputs) if return_outputs else loss
 
@@ -202,9 +206,17 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
         return torch.as_tensor(count).flatten()[0], share
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
-        """Log the mentor's metrics beside the loss."""
+        """Log the mentor's metrics beside the loss, so that all callbacks of `Trainer` get them.
+
+        `mentor_mean_weight` is the mean since the last log, and `mentor_noise_estimate` the share of
+        labels that look wrong so far (see `MentorLoss.noise_estimate`).
+        """
         if "loss" in logs and self.criterion is not None:
             metrics = self.criterion.metrics()
+            metrics["noise_estimate"] = self.criterion.noise_estimate().rate
+            before, self._tally = self._tally, self.criterion.account.tally
+            if before is not None:
+                metrics["mean_weight"] = mean_weight(before, self._tally).item()
             logs = logs | {f"mentor_{name}": value for name, value in metrics.items()}
         super().log(logs, *args, **kwargs)
 
