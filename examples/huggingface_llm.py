@@ -118,16 +118,18 @@ def main(out: str = "runs/llm", count: int = 700, **options: Any) -> dict[str, f
         data_collator=DataCollatorForSeq2Seq(tokenizer),
     )
     trainer.train()
-    assert trainer.criterion is not None
+    criterion = trainer.criterion
+    assert criterion is not None
+    assert criterion.records is not None
 
-    ranking = trainer.criterion.audit()
-    seen = ranking.evidence
-    garbage = np.array([rows[index].is_garbage for index in seen.index])
+    ranking = criterion.audit()
+    garbage = np.array([rows[index].is_garbage for index in ranking.evidence.index])
+    weight = criterion.records.weight.numpy()  # the last of each example
     found = {
         "garbage": float(garbage.mean()),
-        "estimate": trainer.criterion.noise_estimate().rate,
-        "weight of garbage": float(trainer.criterion.records.weight[garbage].mean()),
-        "weight of the others": float(trainer.criterion.records.weight[~garbage].mean()),
+        "estimate": criterion.noise_estimate().rate,
+        "weight of garbage": float(weight[garbage].mean()),
+        "weight of the others": float(weight[~garbage].mean()),
         "average precision": float(average_precision_score(garbage, -ranking.quality)),
     }
     for name, value in found.items():

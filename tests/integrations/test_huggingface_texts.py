@@ -20,7 +20,6 @@ from transformers import (
     BertModel,
     DataCollatorForSeq2Seq,
     Trainer,
-    TrainingArguments,
 )
 
 from mentornet import MentorLoss, MentorNetError
@@ -134,7 +133,7 @@ def test_the_example_finds_the_garbage(tmp_path: Path) -> None:
 
 def test_resumed_it_ends_the_same_bit_for_bit(tmp_path: Path) -> None:
     """In the middle of an epoch, with a mentor that was learned before the checkpoint."""
-    verified = range(0, 24), [row % 3 > 0 for row in range(24)]
+    verified = range(24), [row % 3 > 0 for row in range(24)]
     options = {"updates": (0.2,)}
     whole = texts.trainer(tmp_path, verified=verified, mentor_options=options, save_steps=4)
     whole.train()

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from mentornet import MentorLoss, MentorNetError
 from mentornet.randomness import generator
-from mentornet.weighting.noise_rate import AutoPercentile
+from mentornet.weighting.text_scale import TextScale
 
 B, T, K = 4, 6, 6  # as many tokens as classes, which level "sample" refuses
 
@@ -90,19 +90,15 @@ def test_a_text_that_is_not_a_number_or_has_no_label_spoils_nothing() -> None:
     assert criterion.records.loss.isnan().tolist() == [True, False, True, False]
 
 
-def test_a_group_of_large_losses_is_found_at_any_scale() -> None:
-    """The unit follows the mean: half of it, moved by 2 % of the way at each step."""
-    measured, kept = AutoPercentile(follows=0.02), AutoPercentile()
-    losses = torch.tensor([1.0, 3.0])
-    assert measured.measured(losses).tolist() == [1.0, 3.0]
-    unit = 1.0
+def test_the_scale_follows_the_mean() -> None:
+    """x = 2 ℓ / m, and m moves by 2 % of the way at each step."""
+    scale, mean = TextScale(), 2.0
+    assert scale(torch.tensor([1.0, 3.0])).tolist() == [1.0, 3.0]
     for _ in range(3):
-        unit += 0.02 * (0.1 - unit)
-        assert measured.measured(losses / 10)[0] == pytest.approx(0.1 / unit)
-        kept.measured(losses)
-    assert measured.measured(torch.tensor([torch.nan])).isnan().all()
-    assert measured.unit == pytest.approx(unit)
-    assert kept.unit == 1.0
+        mean += 0.02 * (0.2 - mean)
+        assert scale(torch.tensor([0.1, 0.3]))[0].item() == pytest.approx(0.2 / mean)
+    assert scale(torch.tensor([torch.nan])).isnan().all()
+    assert scale.mean.item() == pytest.approx(mean)
 
 
 def test_what_a_text_cannot_have() -> None:

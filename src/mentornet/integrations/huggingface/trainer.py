@@ -208,8 +208,8 @@ class MentorTrainer(Trainer):  # type: ignore[misc]
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
         """Log the mentor's metrics beside the loss, so that all callbacks of `Trainer` get them.
 
-        `mentor_mean_weight` is the mean since the last log, and `mentor_noise_estimate` the share of
-        labels that look wrong so far (see `MentorLoss.noise_estimate`).
+        `mentor_mean_weight` is the mean since the last log, and `mentor_noise_estimate` the share
+        of labels that look wrong so far (see `MentorLoss.noise_estimate`).
         """
         if "loss" in logs and self.criterion is not None:
             metrics = self.criterion.metrics()
