@@ -269,6 +269,18 @@ BAD: dict[str, tuple[Any, Any, str]] = {
 }
 
 
+def test_packed_samples_are_refused(tmp_path: Path) -> None:
+    def pack(rows: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        return {name: torch.tensor([row[name] for row in rows]).view(1, -1) for name in rows[0]}
+
+    trainer = MentorTrainer(
+        model=bert(BertForTokenClassification), args=texts.arguments(tmp_path),
+        train_dataset=tagged(whole=False), data_collator=pack,
+    )  # fmt: skip
+    with pytest.raises(MentorNetError, match="has made 1 rows of 4 samples; packed samples"):
+        trainer.train()
+
+
 @pytest.mark.filterwarnings("ignore:sample")
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_gets_one_line(name: str, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ class IndexedRows(Dataset[dict[str, Any]]):
 class IndexedCollator:
     """Another collator, which need not know of the column of numbers.
 
-    It also warns of a sample all of whose labels are −100.
+    It also warns of a sample all of whose labels are −100, and refuses packed samples.
 
     Args:
         collate: makes a batch from a list of rows without the column.
@@ -66,13 +66,18 @@ class IndexedCollator:
         batch = self.collate([_without(row) for row in rows])
         batch[INDEX] = torch.tensor(index)
         labels = batch.get("labels")
-        if not self._warned and isinstance(labels, torch.Tensor) and len(labels) == len(index):
-            self._warn(labels, index)
+        if isinstance(labels, torch.Tensor):
+            self._check(labels, index)
         return batch
 
-    def _warn(self, labels: torch.Tensor, index: list[int]) -> None:
-        empty = (labels == IGNORE).flatten(1).all(1) if labels.ndim > 1 else labels == IGNORE
-        if empty.any():
+    def _check(self, labels: torch.Tensor, index: list[int]) -> None:
+        if len(labels) != len(index):
+            raise MentorNetError(
+                f"the data collator has made {len(labels)} rows of {len(index)} samples; packed "
+                "samples cannot be weighted one by one: use a collator that pads"
+            )
+        empty = (labels == IGNORE).view(len(labels), -1).all(1)
+        if not self._warned and bool(empty.any()):
             self._warned = True
             warnings.warn(
                 f"sample {index[int(empty.long().argmax())]} has no label: all of its labels are "
