@@ -99,6 +99,9 @@ def test_the_scale_follows_the_mean() -> None:
         assert scale(torch.tensor([0.1, 0.3]))[0].item() == pytest.approx(0.2 / mean)
     assert scale(torch.tensor([torch.nan])).isnan().all()
     assert scale.mean.item() == pytest.approx(mean)
+    losses = torch.tensor([mean, mean / 2, 3 * mean, 0.0])
+    expected = [0.0, 2 * math.log(2), -2 * math.log(3), 4.0]
+    assert scale.margins(losses).tolist() == pytest.approx(expected, abs=1e-6)
 
 
 def test_what_a_text_cannot_have() -> None:

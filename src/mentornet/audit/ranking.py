@@ -59,7 +59,8 @@ class Ranking:
         evidence: what the ranking is made from.
         quality: 1/(1 + e^(−m)) in [0, 1], where m is the margin; 0 is surely wrong.
         is_issue: whether the label is suspect, which means probably wrong.
-        is_ambiguous: whether two labels are nearly tied, or the student came to agree.
+        is_ambiguous: whether two labels are nearly tied, or the student came to agree. If nothing
+            was predicted, as of texts, there is no second label.
         threshold: the quality at or below which labels are suspect.
         wrong: the estimated number of wrong labels.
         classes: the class names, if they are known.
@@ -162,7 +163,7 @@ def rank(
     count = round(share * len(quality))
     threshold = float(np.partition(quality, count - 1)[count - 1]) if count else 0.0
     low = quality <= threshold if count else np.zeros(len(quality), bool)
-    tied = (quality > _TIE[0]) & (quality < _TIE[1])
+    tied = (quality > _TIE[0]) & (quality < _TIE[1]) & (evidence.suggested_label >= 0)
     doubted = evidence.suggested_label != evidence.given_label
     is_issue = low & doubted & ~tied
     return Ranking(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mentornet.records import log_odds
+from mentornet.records import MAX_MARGIN
 
 __all__ = ["TextScale"]
 
 _DECAY = 0.98  # as of the histogram of losses
+_STEEP = 2.0  # how fast the margin falls with log ℓ
 
 
 class TextScale(nn.Module):
@@ -39,5 +40,5 @@ class TextScale(nn.Module):
         return 2 * losses / torch.where(self.mean > 0, self.mean, 1.0).to(losses.dtype)
 
     def margins(self, losses: Tensor) -> Tensor:
-        """Return the log-odds of e^(−ℓ), the mean chance of a token."""
-        return log_odds(losses)
+        """Return 2 log(m / ℓ), at most `MAX_MARGIN`: 0 for a text with the mean loss."""
+        return (_STEEP * (self.mean / losses).log()).clamp(max=MAX_MARGIN)
