@@ -22,6 +22,7 @@ from mentornet.data.stream.streamed import Streamed, read_place
 from mentornet.data.stream.views import view
 from mentornet.experiments.results import Results
 from mentornet.files import read_bytes
+from mentornet.integrations.criterion_file import read_state, restore
 from mentornet.mentors.cards import read_card
 from mentornet.mentors.series import load_rule
 from mentornet.records import read_losses, read_records
@@ -82,6 +83,11 @@ def _mentor(folder: Path) -> None:
     load_rule(folder)
     if (folder / "card.json").exists():
         read_card(folder)
+
+
+def _criterion(folder: Path) -> None:
+    path = folder / "mentor_loss.safetensors"
+    restore(made.mentor_loss(), read_state(path), path)
 
 
 def _stored(folder: Path) -> None:
@@ -162,6 +168,7 @@ DOORS: dict[str, Door] = {
     ),
     "mentor": Door(made.mentor, _mentor, ("*.json", "*.safetensors")),
     "series of mentors": Door(made.series, _mentor),
+    "state of a MentorLoss": Door(made.criterion, _criterion),
     "results": Door(made.results, _stored, cost=8),
     "records and losses": Door(made.run_files, _run_files, ("run/records.parquet", "losses/*")),
     "audit of a run": Door(

@@ -18,11 +18,13 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from mentornet import MentorLoss
 from mentornet.config import write_config
 from mentornet.data import LoadOptions, load_cifar10, load_data
 from mentornet.data.stream.packing import pack
 from mentornet.experiments.catalogue import TABLES
 from mentornet.experiments.results import Results
+from mentornet.integrations.criterion_file import save_criterion
 from mentornet.mentors.series import MentorSeries
 from mentornet.mentors.store import PRETRAINED, load_mentor
 from mentornet.training import train
@@ -245,6 +247,19 @@ def mentor(folder: Path) -> None:
 
 def series(folder: Path) -> None:
     MentorSeries([(21, load_mentor("pd")), (75, load_mentor("pd"))]).save_pretrained(folder)
+
+
+def criterion(folder: Path) -> None:
+    """The state of a `MentorLoss` that has learned a mentor, as in a checkpoint of a Trainer."""
+    save_criterion(mentor_loss(), folder / "mentor_loss.safetensors")
+
+
+def mentor_loss() -> MentorLoss:
+    """A criterion that knows verdicts, and has made a step."""
+    loss = MentorLoss(total_steps=2, samples=COUNT, updates=(0.5,))
+    loss.learn_from(range(COUNT), [number % 3 > 0 for number in range(COUNT)])
+    loss(torch.zeros(COUNT, 3), torch.arange(COUNT) % 3, index=torch.arange(COUNT))
+    return loss
 
 
 def results(folder: Path) -> None:

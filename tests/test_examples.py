@@ -7,9 +7,13 @@ from pathlib import Path
 
 import boosted_trees
 import lightning_digits
+import multi_label
 import plain_loop
 import pytest
+import regression
+import segmentation
 import sklearn_table
+import token_tags
 import torch
 from threadpoolctl import threadpool_limits
 
@@ -45,3 +49,28 @@ def test_boosted_trees() -> None:
     with threadpool_limits(1):  # two processes of tests share two cores
         found = boosted_trees.main(folds=3, rounds=1)
     assert min(found["mentored"], found["with 50 verdicts"]) > found["plain"] + 0.03
+
+
+def test_token_tags() -> None:
+    estimate, found = token_tags.main(epochs=10)
+    assert estimate == pytest.approx(0.3, abs=0.05)
+    assert found > 0.95
+
+
+def test_segmentation() -> None:
+    plain, mentored, estimate = segmentation.main(epochs=8)
+    assert mentored > plain
+    assert estimate == pytest.approx(0.21, abs=0.05)
+
+
+def test_multi_label() -> None:
+    plain, mentored, found = multi_label.main(epochs=12)
+    assert mentored > plain + 0.05
+    assert found > 0.9
+
+
+def test_regression() -> None:
+    plain, mentored, estimate, found = regression.main(epochs=12)
+    assert mentored < plain / 2
+    assert estimate == pytest.approx(0.2, abs=0.05)
+    assert found > 0.9

@@ -76,8 +76,8 @@ def test_resumed_from_a_checkpoint_it_ends_the_same_bit_for_bit(tmp_path: Path) 
         assert torch.equal(value, again.model.state_dict()[name]), name
     for name, value in whole.criterion.state_dict().items():
         assert torch.equal(value, again.criterion.state_dict()[name]), name
-    (tmp_path / "a" / "checkpoint-50" / "mentor_loss.pt").unlink()
-    with pytest.raises(MentorNetError, match=r"has no mentor_loss\.pt"):
+    (tmp_path / "a" / "checkpoint-50" / "mentor_loss.safetensors").unlink()
+    with pytest.raises(MentorNetError, match=r"has no mentor_loss\.safetensors"):
         again.train(resume_from_checkpoint=f"{tmp_path / 'a' / 'checkpoint-50'}")
 
 

@@ -41,6 +41,38 @@ def loop() -> dict[str, Any]:
     return {"student": module.state_dict(), "criterion": state, "notes": criterion.notes}
 
 
+def tagging_loop() -> dict[str, Any]:
+    """24 steps on sentences: each process pads to its own longest one, and has its own labels."""
+    draw = generator(0)
+    words = torch.randint(40, (COUNT, 9), generator=draw)
+    lengths = torch.randint(2, 10, (COUNT,), generator=draw)
+    given = torch.where(torch.rand(words.shape, generator=draw) < 0.3, (words + 1) % 4, words % 4)
+    given[torch.arange(9) >= lengths[:, None]] = -100
+    with seeded(1):
+        module = nn.Sequential(nn.Embedding(40, 8), nn.Tanh(), nn.Linear(8, 4))
+    processes = Processes.join()
+    student: nn.Module = module if processes.alone else DistributedDataParallel(module)
+    sgd = torch.optim.SGD(module.parameters(), lr=1.0)
+    criterion = MentorLoss(
+        total_steps=24, burn_in=0.3, level="token", samples=COUNT, elements=lengths
+    )
+    for step in range(24):
+        whole = torch.randperm(COUNT, generator=generator(2, step))[:BATCH]
+        whole = whole[lengths[whole].argsort()]  # so that the first process has short sentences
+        index = whole[processes.share(BATCH)]
+        longest = int(lengths[index].max())
+        loss = criterion(student(words[index, :longest]), given[index, :longest], index=index)
+        sgd.zero_grad()
+        loss.backward()
+        sgd.step()
+    return {"student": module.state_dict(), "criterion": criterion.state_dict(), "notes": []}
+
+
+def tag(out: str) -> None:
+    """Write what one of the processes comes to."""
+    torch.save(tagging_loop(), f"{out}-{Processes.here().rank}")
+
+
 def main(out: str) -> None:
     """Write what one of the processes comes to."""
     torch.save(loop(), f"{out}-{Processes.here().rank}")

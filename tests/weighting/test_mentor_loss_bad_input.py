@@ -64,7 +64,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "both": (lambda: loss(logits, labels, losses=torch.ones(4)), "give either logits and labels, or losses="),
     "no labels": (lambda: loss(logits), "labels are missing: criterion(logits, labels)"),
     "label 3 of 3": (lambda: loss(logits, labels + 1), "label 3 is not one of the 3 classes 0–2"),
-    "label -100": (lambda: loss(logits, labels - 100), "label -100 is not one of the 3 classes"),
+    "label -99": (lambda: loss(logits, labels - 100), "label -99 is not one of the 3 classes 0–2; -100 marks what has no label"),
     "labels of int32": (lambda: loss(logits, labels.int()), "labels must be int64, got torch.int32; use labels.long()"),
     "labels of float": (lambda: loss(logits, labels.float()), "labels must be class numbers (int64), got torch.float32 of shape (4,)"),
     "soft labels": (lambda: loss(logits, logits.softmax(1)), "for soft labels give losses=F.cross_entropy(…, reduction='none')"),

@@ -14,7 +14,7 @@ from mentornet import MentorLoss, MentorNetError
 from mentornet.curricula import make_curriculum
 from mentornet.mentors import load_mentor, make_mentor
 from mentornet.randomness import generator
-from mentornet.weighting.checks import IGNORE
+from mentornet.weighting.evidence import IGNORE
 
 COUNT, CLASSES, LOOKED_AT = 64, 4, 48
 
@@ -122,12 +122,20 @@ def test_images_without_labels_count_for_nothing() -> None:
     assert torch.equal(with_them.account.tally, without.account.tally)
 
 
-def test_a_batch_without_any_label_is_as_in_torch() -> None:
+def test_a_later_batch_without_any_label_is_as_in_torch() -> None:
     criterion = MentorLoss(total_steps=20)
+    criterion(*segmented(0))
+    before = criterion.engine.level.value.clone()
     logits, labels = segmented(8)
     assert criterion(logits, labels).isnan()
     assert nn.functional.cross_entropy(logits, labels).isnan()
     assert criterion.metrics()["bad_samples"] == 0
+    assert torch.equal(criterion.engine.level.value, before)
+
+
+def test_a_first_batch_without_any_label_is_refused() -> None:
+    with pytest.raises(MentorNetError, match="all 8 labels of the first batch are -100, so there"):
+        MentorLoss(total_steps=20)(*segmented(8))
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])

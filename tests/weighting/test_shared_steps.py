@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -13,11 +15,16 @@ from tests.processes import run_ranks
 from tests.weighting import loops
 
 
-def test_two_processes_equal_one(tmp_path: Path) -> None:
-    for code, told in run_ranks(tmp_path, loops.main, f"{tmp_path}/found"):
+@pytest.mark.parametrize(
+    ("loop", "main"), [(loops.loop, loops.main), (loops.tagging_loop, loops.tag)]
+)
+def test_two_processes_equal_one(
+    tmp_path: Path, loop: Callable[[], dict[str, Any]], main: Callable[[str], None]
+) -> None:
+    for code, told in run_ranks(tmp_path, main, f"{tmp_path}/found"):
         assert code == 0, told[-3000:]
-    one = loops.loop()
-    assert len(one["notes"]) == 2  # mentors were learned on the way
+    one = loop()
+    assert len(one["notes"]) == (2 if loop is loops.loop else 0)  # mentors were learned on the way
     for rank in range(2):
         two = torch.load(tmp_path / f"found-{rank}", weights_only=True)
         assert two["notes"] == one["notes"]

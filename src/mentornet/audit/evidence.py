@@ -47,6 +47,8 @@ class RunEvidence:
         text: its text, if it is one.
         held_out: whether the sample was not trained on, but judged by what the trained student
             predicts; None if that is so for none.
+        sample: if these are parts of samples, such as tokens: the number of the sample of each.
+        place: the place of each part in its sample, from 0.
     """
 
     index: Integers
@@ -63,6 +65,8 @@ class RunEvidence:
     row: Integers | None = None
     text: Sequence[str] | None = None
     held_out: NDArray[np.bool_] | None = None
+    sample: Integers | None = None
+    place: Integers | None = None
 
     def __len__(self) -> int:
         """N."""

@@ -11,13 +11,14 @@ one bad epoch does little harm. The weight w says how firm the student was then 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from mentornet.audit.evidence import RunEvidence, evidence_of
 from mentornet.errors import MentorNetError
@@ -58,7 +59,8 @@ class Ranking:
         evidence: what the ranking is made from.
         quality: 1/(1 + e^(−m)) in [0, 1], where m is the margin; 0 is surely wrong.
         is_issue: whether the label is suspect, which means probably wrong.
-        is_ambiguous: whether two labels are nearly tied, or the student came to agree.
+        is_ambiguous: whether two labels are nearly tied, or the student came to agree. If nothing
+            was predicted, as of texts, there is no second label.
         threshold: the quality at or below which labels are suspect.
         wrong: the estimated number of wrong labels.
         classes: the class names, if they are known.
@@ -78,18 +80,19 @@ class Ranking:
     def table(self) -> pd.DataFrame:
         """A data frame with a row for each sample, worst first, with cleanlab's column names.
 
-        The columns are `index`, `row` and `path` if samples have one, `is_label_issue`,
-        `label_quality`, `given_label`, `predicted_label`, `predicted_probability`, `is_ambiguous`,
-        `mean_weight`, `learned_epoch`, `forgotten`, `held_out` if some samples were not trained on,
-        `true_label` if it is known, and `text` if samples are texts. Labels are class names if
-        these are known, else numbers.
+        The columns are `index`, `sample` and `place` if the records are of parts of samples, `row`
+        and `path` if samples have one, `is_label_issue`, `label_quality`, `given_label`,
+        `predicted_label`, `predicted_probability`, `is_ambiguous`, `mean_weight`, `learned_epoch`,
+        `forgotten`, `held_out` if some samples were not trained on, `true_label` if it is known,
+        and `text` if samples are texts. Labels are class names if these are known, else numbers.
         """
         import pandas as pd
 
         evidence = self.evidence
         columns: dict[str, Any] = {"index": evidence.index}
-        if evidence.row is not None:
-            columns["row"] = evidence.row
+        for name in ("sample", "place", "row"):
+            if getattr(evidence, name) is not None:
+                columns[name] = getattr(evidence, name)
         if evidence.path is not None:
             columns["path"] = list(evidence.path)
         columns["is_label_issue"] = self.is_issue
@@ -135,6 +138,7 @@ def rank(
     noise_rate: float | None = None,
     plausible: tuple[float, float] | None = None,
     paths: Sequence[str] | None = None,
+    places: Callable[[Tensor], tuple[Tensor, Tensor]] | None = None,
 ) -> Ranking:
     """Rank every label by the records of training.
 
@@ -149,8 +153,13 @@ def rank(
         plausible: the lowest and highest share that is plausible. By default this is a fifth of the
             share, two percentage points and two standard errors to either side.
         paths: the names of all samples by their number, such as those of their files.
+        places: if records are of parts of samples, such as tokens: the function from their numbers,
+            `(N,)`, to the sample of each and its place in it.
     """
     evidence = evidence_of(records) if not isinstance(records, RunEvidence) else records
+    if places is not None:
+        sample, place = places(torch.from_numpy(evidence.index))
+        evidence = replace(evidence, sample=sample.cpu().numpy(), place=place.cpu().numpy())
     if noise_rate is not None and not 0 <= noise_rate <= 1:
         raise MentorNetError(f"noise_rate must be in [0, 1], got {noise_rate:g}")
     if plausible is not None and not 0 <= plausible[0] <= plausible[1] <= 1:
@@ -173,7 +182,7 @@ def rank(
     count = round(share * len(quality))
     threshold = float(np.partition(quality, count - 1)[count - 1]) if count else 0.0
     low = quality <= threshold if count else np.zeros(len(quality), bool)
-    tied = (quality > _TIE[0]) & (quality < _TIE[1])
+    tied = (quality > _TIE[0]) & (quality < _TIE[1]) & (evidence.suggested_label >= 0)
     doubted = evidence.suggested_label != evidence.given_label
     is_issue = low & doubted & ~tied
     return Ranking(

@@ -17,7 +17,7 @@ class Account(nn.Module):
     """Keeps records and counts of the steps of a `MentorLoss`.
 
     Args:
-        samples: N, the number of samples to keep records of; None for no records.
+        count: the number of samples, or elements, to keep records of; None for no records.
 
     Attributes:
         records: the records of every sample, or None.
@@ -28,13 +28,28 @@ class Account(nn.Module):
     tally: Tensor
     bad_samples: Tensor
 
-    def __init__(self, samples: int | None) -> None:
+    def __init__(self, count: int | None) -> None:
         super().__init__()
-        self.records = None if samples is None else Records(samples, labels=True)
+        self.records = None if count is None else Records(count, labels=True)
         self.register_buffer("bad_samples", torch.zeros((), dtype=torch.long))
         self.register_buffer("tally", torch.zeros(2, dtype=torch.long), persistent=False)
 
-    def add(
+    def count(self, evidence: Evidence, weights: Tensor) -> None:
+        """Count what is bad in a step, and its mean weight.
+
+        Args:
+            evidence: the evidence of the batch of all processes.
+            weights: the weights v of these samples, `(B,)`.
+        """
+        self.bad_samples = self.bad_samples + evidence.bad.sum()
+        mean = weights.mean()
+        if evidence.unlabelled is not None:
+            labelled = (~evidence.unlabelled).to(weights.dtype)
+            mean = (weights * labelled).sum() / labelled.sum().clamp(min=1)
+        mean = (mean * TALLY).round().long()
+        self.tally = self.tally + torch.stack([mean, torch.ones_like(mean)])
+
+    def remember(
         self,
         evidence: Evidence,
         weights: Tensor,
@@ -43,7 +58,7 @@ class Account(nn.Module):
         step: Tensor,
         progress: Tensor,
     ) -> None:
-        """Add one step to the account.
+        """Remember one step of every sample, if there are records and samples are numbered.
 
         Args:
             evidence: the evidence of the batch of all processes.
@@ -52,19 +67,16 @@ class Account(nn.Module):
             step: the number of the step.
             progress: progress of training before the step, in percent.
         """
-        if self.records is not None and evidence.index is not None:
-            trust = weights if engine.known is None else engine.known.trust(weights, evidence.index)
-            if engine.auto is None:  # random dropping in burn-in says nothing about labels
-                begun = step >= engine.config.burn_in * engine.total_steps
-                trust = torch.where(begun, trust, (~evidence.losses.isnan()).to(trust.dtype))
-            self.records.add(
-                evidence.index, evidence.losses, trust, evidence.predicted, evidence.labels,
-                progress, evidence.margins,
-            )  # fmt: skip
-        self.bad_samples = self.bad_samples + evidence.bad.sum()
-        mean = weights.mean()
+        if self.records is None or evidence.index is None:
+            return
+        trust = weights if engine.known is None else engine.known.trust(weights, evidence.index)
+        if engine.auto is None:  # random dropping in burn-in says nothing about labels
+            begun = step >= engine.config.burn_in * engine.total_steps
+            trust = torch.where(begun, trust, (~evidence.losses.isnan()).to(trust.dtype))
+        given_label = evidence.labels
         if evidence.unlabelled is not None:
-            labelled = (~evidence.unlabelled).to(weights.dtype)
-            mean = (weights * labelled).sum() / labelled.sum().clamp(min=1)
-        mean = (mean * TALLY).round().long()
-        self.tally = self.tally + torch.stack([mean, torch.ones_like(mean)])
+            given_label = given_label.masked_fill(evidence.unlabelled, -1)
+        self.records.add(
+            evidence.index, evidence.losses, trust, evidence.predicted, given_label, progress,
+            evidence.margins,
+        )  # fmt: skip

@@ -1,8 +1,7 @@
 """Checks of the arguments of `MentorLoss`.
 
 Values are checked only where that costs nothing: on the CPU, and not while a graph is compiled.
-Shapes: B samples in the batch, K classes, N samples in the training set; images of labels are
-`(B, …)` with logits `(B, K, …)`.
+Shapes: B samples in the batch, K classes, N samples in the training set.
 """
 
 from __future__ import annotations
@@ -17,28 +16,24 @@ from torch import Tensor
 from mentornet.errors import MentorNetError
 from mentornet.mentors import Mentor, MentorSeries
 from mentornet.weighting.engine import Weighting
-from mentornet.weighting.evidence import Evidence
+from mentornet.weighting.evidence import IGNORE, Evidence
+from mentornet.weighting.label_checks import can_look
+from mentornet.weighting.levels import ClassLossLevel
 
 __all__ = [
-    "IGNORE",
     "as_shares",
-    "can_look",
     "check_auto",
     "check_cross_entropy",
     "check_evidence",
     "check_given_labels",
     "check_index",
     "check_known",
-    "check_labels",
     "check_numbers",
     "check_steps",
     "whole_number",
 ]
 
 _ROUNDING = 1e-3  # how far below 0 a loss may be by rounding
-
-IGNORE = -100
-"""Marks a place without a label in an image of labels, as in torch."""
 
 
 def whole_number(name: str, value: object, *, least: int) -> int:
@@ -55,60 +50,27 @@ def whole_number(name: str, value: object, *, least: int) -> int:
     return number
 
 
-def check_labels(logits: Tensor, labels: Tensor) -> None:
-    """Raise if labels and logits do not fit together, in type, shape or range."""
-    if not isinstance(logits, Tensor) or not isinstance(labels, Tensor):
-        kinds = f"{type(logits).__name__} and {type(labels).__name__}"
-        raise MentorNetError(f"logits and labels must be tensors, got {kinds}")
-    if not logits.is_floating_point() or logits.ndim < 2 or logits.shape[0] == 0:
-        raise MentorNetError(
-            f"logits must be floating point of shape (B, K), got {logits.dtype} of shape "
-            f"{tuple(logits.shape)}"
-        )
-    if labels.is_floating_point():
-        soft = labels.shape == logits.shape
-        raise MentorNetError(
-            f"labels must be class numbers (int64), got {labels.dtype} of shape "
-            f"{tuple(labels.shape)}"
-            + ("; for soft labels give losses=F.cross_entropy(…, reduction='none')" if soft else "")
-        )
-    if labels.dtype != torch.int64:
-        raise MentorNetError(f"labels must be int64, got {labels.dtype}; use labels.long()")
-    expected = (logits.shape[0], *logits.shape[2:])
-    if labels.shape != expected:
-        raise MentorNetError(
-            f"logits of shape {tuple(logits.shape)} need labels of shape {tuple(expected)}, "
-            f"got {tuple(labels.shape)}"
-        )
-    if can_look(labels):
-        outside = (labels < 0) | (labels >= logits.shape[1])
-        if logits.ndim > 2:
-            outside &= labels != IGNORE
-        if outside.any():
-            raise MentorNetError(
-                f"label {int(labels[outside][0])} is not one of the {logits.shape[1]} classes "
-                f"0–{logits.shape[1] - 1}"
-            )
-
-
 def check_known(labels: Tensor, count: int, reader: str) -> None:
     """Raise if a label is outside of 0 to `count` − 1, the labels that `reader` knows."""
-    if can_look(labels) and bool(((labels < 0) | (labels >= count)).any()):
+    if not can_look(labels):
+        return
+    known = labels[labels != IGNORE]
+    if len(known) and bool(((known < 0) | (known >= count)).any()):
         raise MentorNetError(
-            f"{reader} knows labels 0–{count - 1}, got {int(labels.min())} to {int(labels.max())}"
+            f"{reader} knows labels 0–{count - 1}, got {int(known.min())} to {int(known.max())}"
         )
 
 
 def check_given_labels(
     losses: Tensor, labels: Tensor | None, engine: Weighting, by_class: int | None
 ) -> Tensor:
-    """Return one label per loss, `(B,)`; they are 0 if none are given and nothing reads them."""
+    """Return one label per loss; they are 0 if none are given and nothing reads them."""
     if labels is None:
         rule = engine.rule
         if by_class or (isinstance(rule, Mentor | MentorSeries) and rule.config.use_label):
             reader = "by_class" if by_class else "this mentor"
             raise MentorNetError(f"labels are missing: {reader} reads them")
-        return torch.zeros(len(losses), dtype=torch.long, device=losses.device)
+        return torch.zeros_like(losses, dtype=torch.long)
     if labels.shape != losses.shape:
         raise MentorNetError(
             f"labels must have the shape of losses {tuple(losses.shape)}, got {tuple(labels.shape)}"
@@ -154,6 +116,8 @@ def check_index(index: Tensor | None, batch: int, samples: int | None) -> None:
 def check_numbers(evidence: Evidence, step: Tensor, *, first: Tensor | bool) -> None:
     """Raise if all losses are NaN or infinite; if only some are, warn the first time.
 
+    Also raise if the first batch has no label; later, such a batch is as in torch.
+
     Args:
         evidence: the evidence of the batch.
         step: the number of the step.
@@ -161,10 +125,22 @@ def check_numbers(evidence: Evidence, step: Tensor, *, first: Tensor | bool) -> 
     """
     if not can_look(evidence.losses):
         return
-    bad = evidence.bad
+    bad = evidence.losses.isnan()
     if not bad.any():
         return
-    if not evidence.losses.isfinite().any():
+    labelled = evidence.labels != IGNORE
+    if not labelled.any():
+        if step == 0:
+            raise MentorNetError(
+                f"all {len(labelled)} labels of the first batch are {IGNORE}, so there is nothing "
+                "to learn; is the column of labels the right one, and are texts cut off before "
+                "their labels begin?"
+            )
+        return
+    bad &= labelled
+    if not bad.any():
+        return
+    if bad.sum() == labelled.sum():
         raise MentorNetError(
             f"all {int(bad.sum())} losses of the batch are NaN or infinite, at step {int(step)}; "
             "did the student diverge? Try a lower learning rate"
@@ -208,19 +184,16 @@ def check_cross_entropy(label_smoothing: float, class_weight: Tensor | None) -> 
         raise MentorNetError(f"label_smoothing must be in [0, 1], got {label_smoothing:g}")
 
 
-def check_evidence(
-    evidence: Evidence, engine: Weighting, samples: int | None, by_class: int | None
-) -> None:
+def check_evidence(evidence: Evidence, engine: Weighting) -> None:
     """Raise if the engine cannot compute weights from this evidence."""
-    check_index(evidence.index, len(evidence.losses), samples)
     simulates_wrong = engine.learning is not None and engine.learning.simulates_wrong
     if simulates_wrong and evidence.wrong is None:
         raise MentorNetError(
             "all verified labels are correct, so wrong ones are simulated, which needs logits: "
             "give logits (B, K), not losses, or verify wrong labels too (learn_from)"
         )
-    if by_class is not None:
-        check_known(evidence.labels, by_class, "by_class")
+    if isinstance(engine.level, ClassLossLevel):
+        check_known(evidence.labels, engine.level.classes, "by_class")
     rule = engine.rule
     if isinstance(rule, Mentor | MentorSeries) and rule.config.use_label:
         check_known(evidence.labels, rule.config.num_classes, "this mentor")
@@ -240,8 +213,3 @@ def as_shares(weights: Tensor, losses: Tensor, name: str) -> Tensor:
             f"{least:g}; use mentor='auto' or 'pd', or add a constant to the losses"
         )
     return weights.nan_to_num(1.0).clamp(0, 1)
-
-
-def can_look(values: Tensor) -> bool:
-    """Return whether reading values neither synchronises with a device nor breaks a graph."""
-    return values.device.type == "cpu" and not torch.compiler.is_compiling()

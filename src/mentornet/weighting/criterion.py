@@ -20,20 +20,23 @@ from mentornet.verdicts import Verdicts
 from mentornet.weighting.account import Account
 from mentornet.weighting.checks import (
     as_shares,
-    can_look,
     check_auto,
     check_evidence,
     check_given_labels,
-    check_labels,
+    check_index,
     check_numbers,
     check_steps,
 )
+from mentornet.weighting.elements import Elements, check_groups_level, check_level
 from mentornet.weighting.engine import Weighting
-from mentornet.weighting.evidence import Evidence, gathered
+from mentornet.weighting.evidence import IGNORE, Evidence
+from mentornet.weighting.forms import form_of, verdicts_on_elements
+from mentornet.weighting.groups import Groups
 from mentornet.weighting.noise_rate import NoiseEstimate, NoiseRate
-from mentornet.weighting.observing import observe, one_each
+from mentornet.weighting.observing import check_losses, one_each
 from mentornet.weighting.rules import AUTO, Rule, find_rule
 from mentornet.weighting.settings import DATA_DRIVEN, LearningConfig, WeightingConfig
+from mentornet.weighting.whole_batch import Weighed, whole_batch
 
 if TYPE_CHECKING:
     from mentornet.audit.ranking import Ranking
@@ -57,19 +60,24 @@ class Criterion(nn.Module):
         explicit: bool,
         updates: tuple[float, ...] | None,
         seed: int,
+        level: str,
+        elements: int | Sequence[int] | Tensor | None,
     ) -> None:
         super().__init__()
+        check_level(level, elements)
+        self.level, self.form = level, form_of(level)
         self.is_auto = isinstance(mentor, str) and mentor == AUTO
         self.total_steps, self.samples = check_steps(total_steps, samples)
         if self.is_auto:
             check_auto(percentile, burn_in_drop)
+        self.elements = None if elements is None else Elements(self.samples, elements)
         self.learning_config = LearningConfig() if updates is None else LearningConfig(updates)
         self.by_class, self.seed = by_class, seed
         given = {"percentile": percentile, "burn_in": burn_in, "burn_in_drop": burn_in_drop}
         self._given = {name: value for name, value in given.items() if value is not None}
         self._rule = (find_rule(mentor),)  # in a tuple, so that Θ is not part of the state
         self.engine = self._make_engine(WeightingConfig(**self._given), self.is_auto, explicit)
-        self.account = Account(self.samples)
+        self.account = Account(self.samples if self.elements is None else self.elements.room)
         self.weights = torch.ones(0)
         self._unlabelled: Tensor | None = None
         self._even = EvenBatches()
@@ -79,9 +87,13 @@ class Criterion(nn.Module):
     def _make_engine(
         self, config: WeightingConfig, auto: bool, explicit: bool = False
     ) -> Weighting:
+        count = self.samples if self.by_sample else None
+        if self.elements is not None:
+            count = self.elements.room
         return Weighting(
-            self._rule[0], total_steps=self.total_steps, count=self.samples, explicit=explicit,
+            self._rule[0], total_steps=self.total_steps, count=count, explicit=explicit,
             config=config, by_class=self.by_class, auto=auto, estimates_noise=True, seed=self.seed,
+            texts=self.level == "text",
         )  # fmt: skip
 
     def weigh(
@@ -91,52 +103,105 @@ class Criterion(nn.Module):
         *,
         index: Tensor | None = None,
         logits: Tensor | None = None,
+        groups: Tensor | None = None,
     ) -> Tensor:
-        """Return only the weights v, `(B,)`, for a loop that reduces by itself. This is one step.
+        """Return only the weights v, for a loop that reduces by itself. This is one step.
 
         In eval mode all weights are 1, and nothing changes.
 
         Args:
-            losses: ℓ, `(B,)` or `(B, …)`, as for `forward`.
-            labels: the given labels, `(B,)`.
+            losses: ℓ, `(B,)` or `(B, …)`, as for `forward`. The weights are `(B,)`, or at levels
+                finer than a sample of the shape of the losses.
+            labels: the given labels, `(B,)`; at finer levels of the shape of the losses.
             index: the numbers of these samples in the training set, `(B,)`.
-            logits: `(B, K)`. With logits and labels the noise rate is estimated better than from
-                losses alone.
+            logits: as for `forward`. With logits and labels the noise rate is estimated better than
+                from losses alone.
+            groups: as for `forward`.
         """
-        losses = one_each(losses).detach()
+        losses = self.each_loss(losses).detach()
+        if not self.training:
+            return torch.ones_like(losses, dtype=torch.float if losses.dtype in HALF else None)
+        return self._of_own(losses, labels, index, groups, logits).weights
+
+    def each_loss(self, losses: Tensor) -> Tensor:
+        """Return the user's losses, one for each weight."""
+        return one_each(losses) if self.by_sample else check_losses(losses)
+
+    def _of_own(
+        self,
+        losses: Tensor,
+        labels: Tensor | None,
+        index: Tensor | None,
+        groups: Tensor | None,
+        logits: Tensor | None = None,
+    ) -> Weighed:
+        """Return the weights of the user's own losses; see `weigh`."""
+        losses = losses.detach()
         if losses.dtype in HALF:
             losses = losses.float()
-        if not self.training:
-            return torch.ones_like(losses)
         labels = check_given_labels(losses, labels, self.engine, self.by_class)
-        losses = losses.masked_fill(~losses.isfinite(), torch.nan)
+        own = losses.masked_fill(~losses.isfinite() | (labels == IGNORE), torch.nan).flatten()
         if logits is None:
-            evidence = Evidence(losses, labels, torch.full_like(labels, -1), index)
-            return self._weigh(evidence, own_losses=True)
-        check_labels(logits, labels)
-        seen, _ = observe(
-            logits.detach(), labels, index, self.engine, margins=self.samples is not None
-        )
-        return self._weigh(replace(seen, losses=losses), own_losses=True)
+            given = self.form.classes_of(labels)
+            evidence = Evidence(own, given, torch.full_like(given, -1), index)
+        else:
+            logits, given = self.form.arranged(logits.detach(), labels)
+            seen, _ = self.form.observe(
+                logits, given, index, self.engine,
+                width=own.numel() // len(losses), margins=self.remembers_elements,
+            )  # fmt: skip
+            evidence = replace(seen, losses=own)
+        return self._weigh(evidence, labels, groups, own_losses=True)
 
-    def _weigh(self, evidence: Evidence, *, own_losses: bool = False) -> Tensor:
-        """Return the weights of our samples, from the evidence of all processes; one exchange.
+    def _weigh(
+        self,
+        evidence: Evidence,
+        labels: Tensor,
+        groups: Tensor | None = None,
+        *,
+        own_losses: bool = False,
+    ) -> Weighed:
+        """Return the weights of our elements, from the evidence of all processes.
 
         Args:
-            evidence: of our samples.
+            evidence: of our elements, `(E,)`, sample by sample; `index` has a number a sample.
+            labels: the given labels, `(B,)`, or at finer levels `(B, …)`; the weights have their
+                shape.
+            groups: as for `weigh`.
             own_losses: whether the losses are the user's own, which may be below 0.
         """
-        self._check(evidence)
-        self._unlabelled = evidence.unlabelled
-        evidence, mine = gathered(evidence, self._even, look=can_look(evidence.losses))
+        joined = None
+        if groups is not None:
+            check_groups_level(self.level)
+            joined = Groups(groups, labels)
+            evidence = joined.joined(evidence)
+        fine = not self.by_sample
+        width = len(evidence.losses) // len(labels) if fine else 1
+        self._check(evidence, width)
         engine, step, progress = self.engine, self.engine.step, self.engine.progress
+        whole = whole_batch(evidence, width, self._even, uneven=self.level in ("token", "pixel"))
+        seen = whole.numbered(self.elements) if fine else whole.evidence
         with full_precision(evidence.losses.device):
-            weights = engine.weigh(evidence)
+            weights = engine.weigh(seen)
             if own_losses and isinstance(engine.rule, Curriculum):
-                weights = as_shares(weights, evidence.losses, f"mentor {engine.rule.name!r}")
-            self.account.add(evidence, weights, engine, step=step, progress=progress)
-        self.weights = weights[mine]
-        return self.weights
+                weights = as_shares(weights, seen.losses, f"mentor {engine.rule.name!r}")
+            self.account.count(seen, weights)
+            if self.records is not None:
+                kept = whole.kept(seen, weights, engine.scale, each=self.remembers_elements)
+                self.account.remember(*kept, engine, step=step, progress=progress)
+        weighed = whole.weighed(weights, seen.index, joined, labels.shape if fine else None)
+        self.weights, self._unlabelled = weighed.weights, weighed.unlabelled
+        return weighed
+
+    @property
+    def by_sample(self) -> bool:
+        """Whether every sample has one weight."""
+        return self.level in ("sample", "text")
+
+    @property
+    def remembers_elements(self) -> bool:
+        """Whether there is a memory of every element, for which calls give `index=`."""
+        return self.samples is not None and (self.by_sample or self.elements is not None)
 
     @property
     def records(self) -> Records | None:
@@ -163,7 +228,8 @@ class Criterion(nn.Module):
         """Rank the labels by how likely they are wrong; this needs `samples=` and `index=`.
 
         The `table` of the result has one row per sample, worst first; `wrong` is the estimated
-        number of wrong labels (see `mentornet.audit.rank`).
+        number of wrong labels (see `mentornet.audit.rank`). With `elements=` it has one row per
+        element, with its `sample` and its `place` in it.
 
         Args:
             classes: the names of the classes, for the table.
@@ -176,8 +242,13 @@ class Criterion(nn.Module):
                 "the audit needs records of every sample: give samples= (how many there are) when "
                 "you make the criterion, and index= in every step"
             )
-        rate = self.noise_estimate().rate if self.noise.knows_wrong else None
-        return rank(self.records, classes=classes, noise_rate=rate, paths=paths)
+        rate = places = None
+        if self.remembers_elements:
+            classes = self.form.names_of(classes, self.records.given_label)
+            rate = self.noise_estimate().rate if self.noise.knows_wrong else None
+        if self.elements is not None:
+            places = self.elements.places
+        return rank(self.records, classes=classes, noise_rate=rate, paths=paths, places=places)
 
     def metrics(self) -> dict[str, float]:
         """Return metrics for a log; on an accelerator this synchronises with the device.
@@ -214,8 +285,9 @@ class Criterion(nn.Module):
         same samples before `load_state_dict`.
 
         Args:
-            index: the numbers of the samples, `(M,)`, at least 10. If all their labels are correct,
-                wrong labels are simulated: see `Lessons`.
+            index: the numbers of the samples, `(M,)`, at least 10, or with `elements=` those of the
+                elements, as in the audit. If all their labels are correct, wrong labels are
+                simulated: see `Lessons`.
             is_correct: whether the given label of each sample is correct, `(M,)`.
             true_label: the true label of each sample, `(M,)`, −1 where it is not known.
         """
@@ -226,7 +298,10 @@ class Criterion(nn.Module):
             )
         labels = None if true_label is None else torch.as_tensor(true_label).long()
         verdicts = Verdicts(torch.as_tensor(index).long(), torch.as_tensor(is_correct), labels)
-        verdicts.check(self.samples)
+        if not self.by_sample:
+            verdicts = verdicts_on_elements(verdicts, self.elements, self.form)
+        else:
+            verdicts.check(self.samples)
         before = self.engine
         if before.stored is not None:
             raise MentorNetError("explicit SPADE has no mentor that could learn from verdicts")
@@ -249,8 +324,9 @@ class Criterion(nn.Module):
         """One line per update of the mentor so far, with its result."""
         return [f"{outcome}" for outcome in self.engine.outcomes]
 
-    def _check(self, evidence: Evidence) -> None:
-        check_evidence(evidence, self.engine, self.samples, self.by_class)
+    def _check(self, evidence: Evidence, width: int) -> None:
+        check_index(evidence.index, len(evidence.losses) // width, self.samples)
+        check_evidence(evidence, self.engine)
         if torch.compiler.is_compiling():
             return
         if self._calls == self.total_steps:

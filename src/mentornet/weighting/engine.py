@@ -20,11 +20,13 @@ from mentornet.weighting.evidence import Evidence
 from mentornet.weighting.history import LossHistory
 from mentornet.weighting.learning import Learning, Outcome
 from mentornet.weighting.levels import ClassLossLevel, FairLossLevel, LossLevel
+from mentornet.weighting.loss_scale import LossScale
 from mentornet.weighting.noise_rate import AutoPercentile, NoiseRate
 from mentornet.weighting.rules import Rule
 from mentornet.weighting.settings import LearningConfig, WeightingConfig
 from mentornet.weighting.sharpening import Sharpened
 from mentornet.weighting.smoothing import SmoothedLoss
+from mentornet.weighting.text_scale import TextScale
 
 __all__ = ["Weighting", "weighted_mean"]
 
@@ -58,9 +60,11 @@ class Weighting(nn.Module):
         by_class: K, to compare each sample with the loss level of its own class.
         auto: estimate the noise rate, and set the percentile of ℓ_pt by it (see `AutoPercentile`).
             All weights are 1 until the student knows enough, and no class is left out as a whole.
-        estimates_noise: estimate the noise rate in any case, for `noise.estimate()`.
+        estimates_noise: estimate the noise rate in any case, for `noise.estimate()`, and of losses
+            of any kind (`LossScale`).
         reads_label: whether the rule reads the given label; if not, its label input is 0.
         unit: losses are divided by this before anything else.
+        texts: whether losses are those of texts, which `TextScale` makes comparable.
         seed: seed of the random draws of burn-in.
     """
 
@@ -82,6 +86,7 @@ class Weighting(nn.Module):
         estimates_noise: bool = False,
         reads_label: bool = True,
         unit: float = 1.0,
+        texts: bool = False,
         seed: int = 0,
     ) -> None:
         super().__init__()
@@ -99,6 +104,9 @@ class Weighting(nn.Module):
             self.level = (FairLossLevel if auto else LossLevel)(config.percentile, config.decay)
         self.auto = AutoPercentile() if auto else None
         self.noise = NoiseRate(total_steps, config.burn_in) if auto or estimates_noise else None
+        self.scale: LossScale | TextScale | None = None
+        if estimates_noise:
+            self.scale = TextScale() if texts else LossScale()
         self.smoothed = self.sharpened = self.history = None
         if config.smoothing:
             self.smoothed = SmoothedLoss(_needed(count, "smoothing"), config.smoothing)
@@ -190,11 +198,13 @@ class Weighting(nn.Module):
     def _features(self, evidence: Evidence) -> MentorFeatures:
         """Return φ of a batch (step 4), and update ℓ_pt, noise rate, averages and histories."""
         losses, percentile = evidence.losses / self.unit, None
-        if self.auto is not None and evidence.wrong is None:
-            losses = self.auto.measured(losses)
         if self.noise is not None:
-            self.noise.update(losses, evidence.wrong, self.step)
+            comparable = losses
+            if evidence.wrong is None and self.scale is not None:  # losses of any kind
+                comparable = self.scale(losses)
+            self.noise.update(comparable, evidence.wrong, self.step)
             if self.auto is not None:
+                losses = comparable
                 percentile = self.auto(self.noise.average, self.noise.settled)
         if self.learning is not None and not torch.compiler.is_compiling():
             self.learn_if_due()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -12,7 +12,10 @@ from torch import distributed as dist
 from mentornet.distributed import EvenBatches, Processes
 from mentornet.errors import MentorNetError
 
-__all__ = ["Evidence", "gathered", "loss_on_another_class", "processes_here"]
+__all__ = ["IGNORE", "Evidence", "gathered", "loss_on_another_class", "processes_here"]
+
+IGNORE = -100
+"""Stands in place of a label where there is none, as in torch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,13 +23,13 @@ class Evidence:
     """What a step knows of its samples; each column is `(B,)` and has no gradient.
 
     Attributes:
-        losses: ℓ on the given label; NaN marks a loss that is not finite.
-        labels: the given labels.
+        losses: ℓ on the given label; NaN marks a loss that is not finite, or no label.
+        labels: the given labels; −100 for no label, until `with_unlabelled`.
         predicted: the most probable class; −1 if it is not known.
         index: the numbers of the samples in the training set, or None.
         wrong: the loss on a random class that is not the predicted one, or None.
         margins: the logit of the given label minus the largest other logit, or None.
-        unlabelled: which samples have no label, or None if all have one; their ℓ is NaN.
+        unlabelled: which samples have no label, or None if all have one; see `with_unlabelled`.
     """
 
     losses: Tensor
@@ -48,6 +51,19 @@ class Evidence:
         """The columns that are not None, in order."""
         return [column for column in vars(self).values() if column is not None]
 
+    def with_unlabelled(self, *, look: bool) -> Evidence:
+        """Return the evidence with label 0 in place of −100, and `unlabelled` in its stead.
+
+        Args:
+            look: whether values can be read without synchronising with a device; if not, there is
+                always a column `unlabelled`.
+        """
+        unlabelled = self.labels == IGNORE
+        if look and not bool(unlabelled.any()):
+            return self
+        labels = self.labels.masked_fill(unlabelled, 0)
+        return replace(self, labels=labels, unlabelled=unlabelled)
+
     def with_columns(self, columns: Sequence[Tensor]) -> Evidence:
         """Return evidence with the same columns of other samples, such as of all processes."""
         names = [name for name, column in vars(self).items() if column is not None]
@@ -55,23 +71,27 @@ class Evidence:
 
 
 def loss_on_another_class(
-    log_p: Tensor, predicted: Tensor, *, step: Tensor, first: int = 0
+    log_p: Tensor, predicted: Tensor, *, step: Tensor, first: int = 0, width: int = 1
 ) -> Tensor:
-    """Return −log p of a class that is not the predicted one, `(B,)`.
+    """Return −log p of a class that is not the predicted one, in the shape of `predicted`.
 
     This is what the student's loss on a wrong label would be. The other classes take turns: from
-    one sample of the batch to the next, and from one step to the next.
+    one sample of the batch to the next, from one element of a sample to the next, and from one
+    step to the next.
 
     Args:
-        log_p: log-probabilities, `(B, K)`.
-        predicted: the most probable class, `(B,)`.
+        log_p: log-probabilities, `(B, K)` or `(B, K, …)`.
+        predicted: the most probable class, `(B,)` or `(B, …)`.
         step: the number of the step.
         first: the place of the first sample in the batch of all processes.
+        width: S, the number of elements of a sample, which follow each other.
     """
-    batch, classes = log_p.shape
-    rows = torch.arange(first, first + batch, device=log_p.device)
-    other = (predicted + 1 + (rows + step) % max(classes - 1, 1)) % classes
-    return -log_p.gather(1, other[:, None])[:, 0]
+    turn = torch.arange(predicted.numel(), device=log_p.device)
+    if width > 1:
+        turn = turn // width + turn % width
+    turn = (turn + first + step).view_as(predicted)
+    other = (predicted + 1 + turn % max(log_p.shape[1] - 1, 1)) % log_p.shape[1]
+    return -log_p.gather(1, other.unsqueeze(1)).squeeze(1)
 
 
 def gathered(evidence: Evidence, even: EvenBatches, *, look: bool) -> tuple[Evidence, slice]:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from mentornet.errors import MentorNetError
 from mentornet.weighting.loss_histogram import LossHistogram
 
-__all__ = ["ClassLossLevel", "FairLossLevel", "LossLevel", "check_level"]
+__all__ = ["ClassLossLevel", "FairLossLevel", "LossLevel", "check_level", "quantile"]
 
 _FAIR = 0.5  # each class keeps at least this part of the share that all samples keep
 _PACE = 0.2  # η, how fast a class's own level follows its losses
@@ -60,7 +60,7 @@ class LossLevel(nn.Module):
             label: not used here; see `ClassLossLevel`.
             percentile: p for this batch, a scalar, instead of that of the constructor.
         """
-        level = _quantile(losses.float(), self.percentile if percentile is None else percentile)
+        level = quantile(losses.float(), self.percentile if percentile is None else percentile)
         moved = self.value * self.decay + level * (1 - self.decay)
         moved = torch.where(self.value.isnan(), level, moved)
         self.value = torch.where(level.isnan(), self.value, moved)
@@ -166,7 +166,7 @@ class ClassLossLevel(nn.Module):
         return _histogram_quantile(shrunk, self.recent.edges, at)
 
 
-def _quantile(values: Tensor, at: float | Tensor) -> Tensor:
+def quantile(values: Tensor, at: float | Tensor) -> Tensor:
     """Return the quantile of the values that are not NaN, interpolated; NaN if there are none.
 
     (`torch.nanquantile` cannot be compiled for a share that is a tensor.)

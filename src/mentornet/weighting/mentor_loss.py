@@ -7,14 +7,12 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812
 
 from mentornet.errors import MentorNetError
-from mentornet.precision import HALF
-from mentornet.weighting.checks import check_cross_entropy, check_labels
+from mentornet.weighting.checks import check_cross_entropy
 from mentornet.weighting.criterion import Criterion
-from mentornet.weighting.engine import weighted_mean
-from mentornet.weighting.observing import observe, one_each, weighted_nll
+from mentornet.weighting.evidence import IGNORE
+from mentornet.weighting.observing import labelled_mean
 from mentornet.weighting.rules import AUTO, Rule
 
 __all__ = ["MentorLoss"]
@@ -58,6 +56,15 @@ class MentorLoss(Criterion):
         label_smoothing: as in `nn.CrossEntropyLoss`; the mentor reads the losses without it.
         class_weight: `weight` of `nn.CrossEntropyLoss`, `(K,)`; the mentor reads losses without it.
         seed: seed of all random draws.
+        level: what gets a weight of its own: "sample"; "token", with logits `(B, T, K)` and labels
+            `(B, T)`; "text", with the same shapes, each text by the mean loss of its tokens;
+            "pixel", with logits `(B, K, H, W)` and labels `(B, H, W)`; or "class", every pair of
+            sample and class, with logits `(B, K)`, labels `(B, K)` of 0 and 1, and binary
+            cross-entropy. Loss level, noise rate and burn-in work at that level.
+        elements: how many elements (tokens, pixels or classes) a sample has, a number for all or
+            one for each sample, to remember each of them: in records, audit, histories and
+            verdicts. It takes 47 bytes an element. By default each sample is remembered as a whole.
+        ignore_index: as in `nn.CrossEntropyLoss`: marks what has no label.
 
     >>> criterion = MentorLoss(total_steps=1000)
     >>> logits = torch.tensor([[4.0, 0.0], [0.0, 3.0]], requires_grad=True)
@@ -85,13 +92,19 @@ class MentorLoss(Criterion):
         label_smoothing: float = 0.0,
         class_weight: Tensor | None = None,
         seed: int = 0,
+        level: str = "sample",
+        elements: int | Sequence[int] | Tensor | None = None,
+        ignore_index: int = IGNORE,
     ) -> None:
         check_cross_entropy(label_smoothing, class_weight)
         super().__init__(
             mentor, total_steps, burn_in, samples=samples, by_class=by_class,
             percentile=percentile, burn_in_drop=burn_in_drop, explicit=explicit, updates=updates,
-            seed=seed,
+            seed=seed, level=level, elements=elements,
         )  # fmt: skip
+        if level == "class" and label_smoothing:
+            raise MentorNetError("label_smoothing is for levels sample, token and pixel")
+        self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing
         self.register_buffer("class_weight", class_weight, persistent=False)
         if clean_index is not None:
@@ -104,45 +117,69 @@ class MentorLoss(Criterion):
         *,
         index: Tensor | None = None,
         losses: Tensor | None = None,
+        groups: Tensor | None = None,
+        items: Tensor | int | None = None,
     ) -> Tensor:
         """Return the weighted loss of a batch, a scalar.
 
         Args:
-            logits: `(B, K)`, or `(B, K, …)` for images of labels.
-            labels: the given labels, `(B,)` or `(B, …)`, int64. In images of labels −100 marks
-                places without a label, and a sample's loss is the mean over its other places.
+            logits: `(B, K)`, or `(B, K, …)` for images of labels; at other levels see `level`.
+            labels: the given labels, `(B,)` or `(B, …)`, int64. −100, or `ignore_index`, marks what
+                has no label. At level "sample" the loss of an image of labels is the mean over its
+                other places.
             index: the numbers of these samples in the training set, `(B,)`; needed with `samples=`.
-            losses: your own unreduced losses instead of logits, `(B,)` or `(B, …)`; of the latter
-                the mean over all but the first axis is taken. Labels are then needed only for
-                `by_class` and for mentors that read the label.
+            losses: your own unreduced losses instead of logits, `(B,)` or `(B, …)`. At level
+                "sample", the mean over all but the first axis is taken; at finer levels each loss
+                has its own weight. Labels are then needed only for `by_class`, for mentors that
+                read the label, and where some are −100.
+            groups: at levels "token" and "pixel", the number of the group of each of them in its
+                sample, in the shape of the labels. A group has one weight, as a word of several
+                tokens may, and counts as one element; negative numbers are in no group.
+            items: what Σ v ℓ of these logits is divided by, in place of their number of labels;
+                with gradient accumulation, the number of labels in all micro-batches of a step.
         """
         learns = self.training and torch.is_grad_enabled()
+        if self.ignore_index != IGNORE and isinstance(labels, Tensor):
+            labels = labels.masked_fill(labels == self.ignore_index, IGNORE)
         if losses is not None and logits is None:
-            each = one_each(losses)
-            if not learns:
-                return each.mean()
-            weights = self.weigh(each, labels, index=index)
-            return weighted_mean(weights, each.masked_fill(~each.detach().isfinite(), 0.0))
+            return self._of_losses(losses, labels, index, groups, learns=learns)
         if logits is None or losses is not None:
             raise MentorNetError("give either logits and labels, or losses=")
         if labels is None:
             raise MentorNetError("labels are missing: criterion(logits, labels)")
-        check_labels(logits, labels)
+        form, given, options = self.form, labels, (self.label_smoothing, self.class_weight)
+        logits, labels = form.arranged(logits, labels)
         if not learns:
-            if self.class_weight is not None and logits.dtype in HALF:
-                logits = logits.float()
-            return F.cross_entropy(
-                logits, labels, self.class_weight, label_smoothing=self.label_smoothing
-            )
-        if labels.ndim > 1 and self.by_class is not None:
-            raise MentorNetError("by_class needs one label per sample, got an image of labels")
-        evidence, log_p = observe(
-            logits, labels, index, self.engine, margins=self.samples is not None
-        )
-        weights = self._weigh(evidence)
-        if self.engine.known is not None and labels.ndim == 1 and index is not None:
-            labels = self.engine.known.correct(labels, index)
-        return weighted_nll(
-            log_p, labels, weights,
-            smoothing=self.label_smoothing, class_weight=self.class_weight,
+            return form.plain(logits, labels, *options)
+        whole = self.by_sample
+        if whole and labels.ndim > 1 and self.by_class is not None:
+            raise MentorNetError("by_class needs one label per sample, got labels of its parts")
+        evidence, seen = form.observe(
+            logits, labels, index, self.engine,
+            width=1 if whole else given[0].numel(), margins=self.remembers_elements,
         )  # fmt: skip
+        weighed = self._weigh(evidence, evidence.labels if whole else given, groups)
+        if whole and labels.ndim > 1:  # images, which are weighted as a whole
+            return form.weighted(seen, labels, weighed.weights, *options, items)
+        if self.engine.known is not None and weighed.numbers is not None:
+            classes = self.engine.known.correct(form.classes_of(labels), weighed.numbers)
+            labels = form.labels_of(classes, labels)
+        loss = form.weighted(seen, labels, weighed.weights, *options, items)
+        return loss if items is not None else weighed.in_balance(loss)
+
+    def _of_losses(
+        self,
+        losses: Tensor,
+        labels: Tensor | None,
+        index: Tensor | None,
+        groups: Tensor | None,
+        *,
+        learns: bool,
+    ) -> Tensor:
+        """Return the weighted mean of the user's own losses, over those that have a label."""
+        each = self.each_loss(losses)
+        if not learns:
+            return labelled_mean(each, labels)
+        weighed = self._of_own(each, labels, index, groups)
+        each = each.masked_fill(~each.detach().isfinite(), 0.0)
+        return weighed.in_balance(labelled_mean(weighed.weights * each, labels))

@@ -2,7 +2,8 @@
 
 The distribution of the losses is a mixture, f = (1 − ε) f_right + ε f_wrong. If the logits are
 known, so is f_wrong: it is the distribution of the loss on a class that the student does not
-predict. If only losses are known, f is fitted by a mixture of two normal distributions.
+predict. If only losses are known, they are brought to a common scale (`LossScale`), and f is fitted
+by a mixture of two normal distributions.
 
 Both estimates also count correct labels that the student could not learn, and an untrained student
 has many of these. If there are records of every sample, ε is estimated only from those samples
@@ -37,7 +38,8 @@ _SHARES = (0.9, 0.75, 0.5)  # tails are compared at m that these shares of ℓ_w
 _UNSURE = (0.2, 0.02)  # half the interval: this share of the rate, plus this constant
 _ENOUGH = 0.1  # the smallest share of samples with steady predictions to estimate from
 _STEADY = "steady predictions of the student are right, and it has memorised no wrong label"
-_TWO_BELLS = "the losses of right and of wrong labels are two normal distributions"
+_TWO_BELLS = "wrong labels are outliers, whose losses are far larger than those of other labels"
+_GROSS = 1.9  # least mean of the losses of outliers on the scale of `LossScale`: x = 6
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class NoiseRate(nn.Module):
             share * total_steps for share in (_SETTLED, max(burn_in, _SETTLED))
         )
         self.recent = LossHistogram(2, decay)  # of ℓ on the given labels, and of ℓ_wrong
-        self.bells = TwoBells(self.recent.edges)
+        self.bells = TwoBells(self.recent.edges, _GROSS)
         self.register_buffer("average", torch.zeros(len(_SHARES)))
         self.register_buffer("knows_wrong", torch.tensor(False))
         self.register_buffer("settled", torch.tensor(False))
@@ -137,7 +139,8 @@ class NoiseRate(nn.Module):
         then only memorise wrong labels. The average starts when the student is settled.
 
         Args:
-            losses: ℓ on the given labels, `(B,)`; NaN values are ignored.
+            losses: ℓ on the given labels, `(B,)`; NaN values are ignored. If `wrong` is None, they
+                must be on the scale of `LossScale`.
             wrong: ℓ on labels that are surely wrong, `(B,)`, or None if that is not known.
             step: the number of the step, a scalar.
         """
@@ -187,12 +190,6 @@ class AutoPercentile(nn.Module):
     tensor(0.9970)
     """
 
-    unit: Tensor
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("unit", torch.zeros(()))
-
     def forward(self, rates: Tensor, settled: Tensor) -> Tensor:
         """Return p, a scalar in [0, 1]; it is 1 while the student has not settled.
 
@@ -206,16 +203,6 @@ class AutoPercentile(nn.Module):
         knows = ((_NOTHING - sure) / (_NOTHING - _LEARNED)).clamp(0, 1)
         left_out = _MARGIN * rate * wrong * knows
         return 1 - torch.where(settled, left_out.clamp(max=_MOST), 0.0)
-
-    @torch.no_grad()
-    def measured(self, losses: Tensor) -> Tensor:
-        """Return losses of unknown scale, `(B,)`, divided by half their mean in the first batch.
-
-        The weights of the curriculum fall to 0 over one unit of loss, which suits cross-entropy.
-        """
-        first = losses.nanmean().float() / 2
-        self.unit = torch.where(self.unit > 0, self.unit, first)
-        return losses / torch.where(self.unit > 0, self.unit, 1.0).to(losses.dtype)
 
 
 def _tail_ratios(recent: Tensor, shares: Tensor) -> Tensor:

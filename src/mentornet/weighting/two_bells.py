@@ -20,13 +20,15 @@ class TwoBells(nn.Module):
 
     Args:
         edges: the edges between the bins, `(E,)`.
+        least: the least mean of the distribution of larger losses, if it shall count.
     """
 
     parameters_: Tensor
     centres: Tensor
 
-    def __init__(self, edges: Tensor) -> None:
+    def __init__(self, edges: Tensor, least: float = 0.0) -> None:
         super().__init__()
+        self.least = least
         middle = torch.cat([edges[:1] / 2, (edges[1:] + edges[:-1]) / 2, edges[-1:]])
         self.register_buffer("centres", middle, persistent=False)
         start = torch.tensor([[0.5, 0.5], [0.5, 4.0], [0.5, 2.0]])  # shares, means, spreads
@@ -42,7 +44,8 @@ class TwoBells(nn.Module):
         return self.rate()
 
     def rate(self) -> Tensor:
-        """Return ε, the share of the distribution of larger losses; 0 if they are not separate."""
+        """Return ε, the share of the distribution of larger losses; 0 if it does not stand out."""
         part, mean, _ = self.parameters_
         larger = torch.where(mean[1] >= mean[0], part[1], part[0])
-        return torch.where(are_separate(self.parameters_), larger, torch.zeros_like(larger))
+        apart = are_separate(self.parameters_) & (mean.amax() >= self.least)
+        return torch.where(apart, larger, torch.zeros_like(larger))

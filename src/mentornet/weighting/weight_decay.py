@@ -13,7 +13,14 @@ from mentornet.errors import MentorNetError
 if TYPE_CHECKING:
     from mentornet.weighting.criterion import Criterion
 
-__all__ = ["TALLY", "WeightDecay", "add_weight_decay", "scale_weight_decay", "shrink"]
+__all__ = [
+    "TALLY",
+    "WeightDecay",
+    "add_weight_decay",
+    "mean_weight",
+    "scale_weight_decay",
+    "shrink",
+]
 
 TALLY = 2**30
 """A criterion sums mean(v) in whole units of 1/TALLY, so that the sum is exact."""
@@ -99,10 +106,8 @@ class WeightDecay:
 
     def mean_weight(self) -> Tensor:
         """Return the mean of v since the last call, a scalar; 1 if there were no weights."""
-        now = self.criterion.account.tally
-        total, calls = now - self._seen.to(now.device)
-        self._seen = now
-        return torch.where(calls > 0, total / TALLY / calls.clamp(min=1), 1.0).float()
+        before, self._seen = self._seen, self.criterion.account.tally
+        return mean_weight(before, self._seen)
 
     def _before(
         self, optimizer: torch.optim.Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -151,6 +156,16 @@ class WeightDecay:
                 if rate is not None:
                     group["weight_decay"] = rate
         self._rates = None
+
+
+def mean_weight(before: Tensor, now: Tensor) -> Tensor:
+    """Return the mean of v between two tallies of a criterion, a scalar; 1 without weights.
+
+    >>> mean_weight(torch.tensor([0, 0]), torch.tensor([TALLY, 2]))  # 1 and 0
+    tensor(0.5000)
+    """
+    total, calls = now - before.to(now.device)
+    return torch.where(calls > 0, total / TALLY / calls.clamp(min=1), 1.0).float()
 
 
 def _known(optimizer: torch.optim.Optimizer, names: tuple[str, ...]) -> bool:
