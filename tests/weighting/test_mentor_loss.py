@@ -367,7 +367,7 @@ def test_the_noise_rate_comes_out(rate: float, form: str) -> None:
     estimate = criterion.noise_estimate()
     assert estimate.rate == pytest.approx(rate, abs=0.05)
     assert 0 <= estimate.low <= estimate.rate <= estimate.high <= 1
-    assert ("two normal distributions" in estimate.assumes) == (form == "losses")
+    assert ("outliers" in estimate.assumes) == (form == "losses")
     assert f"{estimate.rate:.0%} of the labels" in str(estimate)
     if rate >= 0.1:
         assert criterion.weights.mean() == pytest.approx(1 - rate, abs=0.15)

@@ -93,3 +93,9 @@ def test_the_percentile_of_auto(rate: float, sure: float, percentile: float) -> 
     rates = torch.tensor([1.0, rate, sure])  # the first, which counts most labels, is not asked
     assert auto(rates, torch.tensor(True)).item() == pytest.approx(percentile)
     assert auto(rates, torch.tensor(False)) == 1.0
+
+
+def test_a_loss_of_any_scale_is_measured_by_its_first_batch() -> None:
+    auto = AutoPercentile()
+    assert auto.measured(torch.tensor([10.0, 30.0, NAN])).nan_to_num(-1).tolist() == [1.0, 3.0, -1]
+    assert auto.measured(torch.tensor([5.0])).tolist() == [0.5]

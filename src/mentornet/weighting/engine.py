@@ -199,12 +199,14 @@ class Weighting(nn.Module):
         """Return φ of a batch (step 4), and update ℓ_pt, noise rate, averages and histories."""
         losses, percentile = evidence.losses / self.unit, None
         if self.noise is not None:
-            comparable = losses
+            comparable = None
             if evidence.wrong is None and self.scale is not None:  # losses of any kind
                 comparable = self.scale(losses)
-            self.noise.update(comparable, evidence.wrong, self.step)
+            if self.auto is not None and evidence.wrong is None:
+                losses = self.auto.measured(losses)
+            self.noise.update(losses, evidence.wrong, self.step, comparable)
             if self.auto is not None:
-                losses = comparable
+                losses = losses if comparable is None else comparable
                 percentile = self.auto(self.noise.average, self.noise.settled)
         if self.learning is not None and not torch.compiler.is_compiling():
             self.learn_if_due()

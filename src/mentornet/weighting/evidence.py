@@ -58,9 +58,9 @@ class Evidence:
             look: whether values can be read without synchronising with a device; if not, there is
                 always a column `unlabelled`.
         """
-        unlabelled = self.labels == IGNORE
-        if look and not bool(unlabelled.any()):
+        if look and int(self.labels.amin()) >= 0:
             return self
+        unlabelled = self.labels == IGNORE
         labels = self.labels.masked_fill(unlabelled, 0)
         return replace(self, labels=labels, unlabelled=unlabelled)
 

@@ -45,7 +45,7 @@ class LossScale(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.register_buffer("quantiles", torch.full((2,), torch.nan))  # log ℓ₁₀ and log ℓ₃₀
+        self.register_buffer("quantiles", torch.full((2,), torch.inf))  # log ℓ₁₀ and log ℓ₃₀
         self.register_buffer("least", torch.zeros(()))
 
     @torch.no_grad()
@@ -57,7 +57,7 @@ class LossScale(nn.Module):
         now = torch.stack([quantile(shifted, share) for share in _SHARES])
         now = now.clamp(min=_LEAST).log()
         moved = torch.lerp(now, self.quantiles, _DECAY)
-        moved = torch.where(self.quantiles.isnan(), now, moved)
+        moved = torch.where(self.quantiles.isinf(), now, moved)
         self.quantiles = torch.where(now.isnan(), self.quantiles, moved)
         return self._log_x(shifted).exp().log1p().to(losses.dtype)
 

@@ -2,8 +2,8 @@
 
 The distribution of the losses is a mixture, f = (1 − ε) f_right + ε f_wrong. If the logits are
 known, so is f_wrong: it is the distribution of the loss on a class that the student does not
-predict. If only losses are known, they are brought to a common scale (`LossScale`), and f is fitted
-by a mixture of two normal distributions.
+predict. If only losses are known, f is fitted by a mixture of two normal distributions; if the two
+are not separate, outliers are looked for on a common scale of all losses (`LossScale`).
 
 Both estimates also count correct labels that the student could not learn, and an untrained student
 has many of these. If there are records of every sample, ε is estimated only from those samples
@@ -38,7 +38,7 @@ _SHARES = (0.9, 0.75, 0.5)  # tails are compared at m that these shares of ℓ_w
 _UNSURE = (0.2, 0.02)  # half the interval: this share of the rate, plus this constant
 _ENOUGH = 0.1  # the smallest share of samples with steady predictions to estimate from
 _STEADY = "steady predictions of the student are right, and it has memorised no wrong label"
-_TWO_BELLS = "wrong labels are outliers, whose losses are far larger than those of other labels"
+_TWO_BELLS = "wrong labels are outliers, with far larger losses than right ones"
 _GROSS = 1.9  # least mean of the losses of outliers on the scale of `LossScale`: x = 6
 
 
@@ -108,8 +108,9 @@ class NoiseRate(nn.Module):
         self.earliest, self.latest = (
             share * total_steps for share in (_SETTLED, max(burn_in, _SETTLED))
         )
-        self.recent = LossHistogram(2, decay)  # of ℓ on the given labels, and of ℓ_wrong
-        self.bells = TwoBells(self.recent.edges, _GROSS)
+        self.recent = LossHistogram(2, decay)  # of ℓ, and of ℓ_wrong or of the comparable losses
+        self.bells = TwoBells(self.recent.edges)
+        self.outliers = TwoBells(self.recent.edges, _GROSS)
         self.register_buffer("average", torch.zeros(len(_SHARES)))
         self.register_buffer("knows_wrong", torch.tensor(False))
         self.register_buffer("settled", torch.tensor(False))
@@ -131,7 +132,13 @@ class NoiseRate(nn.Module):
         return self.average[2]
 
     @torch.no_grad()
-    def update(self, losses: Tensor, wrong: Tensor | None, step: Tensor) -> None:
+    def update(
+        self,
+        losses: Tensor,
+        wrong: Tensor | None,
+        step: Tensor,
+        comparable: Tensor | None = None,
+    ) -> None:
         """Update the estimates by a batch.
 
         The student counts as settled when burn-in is over. After a tenth of training it may do so
@@ -139,18 +146,23 @@ class NoiseRate(nn.Module):
         then only memorise wrong labels. The average starts when the student is settled.
 
         Args:
-            losses: ℓ on the given labels, `(B,)`; NaN values are ignored. If `wrong` is None, they
-                must be on the scale of `LossScale`.
+            losses: ℓ on the given labels, `(B,)`; NaN values are ignored.
             wrong: ℓ on labels that are surely wrong, `(B,)`, or None if that is not known.
             step: the number of the step, a scalar.
+            comparable: if `wrong` is None, ℓ on the scale of `LossScale`, `(B,)`, or None. Outliers
+                are looked for if the losses themselves are not two groups, or below 0.
         """
         rate, _, sure = self.average
         clear = self.knows_wrong & (rate - sure < _CLEAR) & (step >= self.earliest)
         self.settled = self.settled | clear | (step >= self.latest)
-        unknown = torch.full_like(losses, torch.nan) if wrong is None else wrong
-        self.recent.update(torch.stack([losses, unknown]))
+        beside = comparable if wrong is None else wrong
+        beside = torch.full_like(losses, torch.nan) if beside is None else beside
+        self.recent.update(torch.stack([losses, beside]))
         if wrong is None:
-            now = self.bells.update(self.recent.shares()[0]).expand(len(_SHARES))
+            given, comparables = self.recent.shares()
+            now, outliers = self.bells.update(given), self.outliers.update(comparables)
+            groups = (now > 0) & (losses.nan_to_num(0.0).amin() >= 0)
+            now = torch.where(groups, now, outliers).expand(len(_SHARES))
         else:
             self.knows_wrong = torch.ones_like(self.knows_wrong)
             now = _tail_ratios(self.recent.shares(), self.shares)
@@ -190,6 +202,12 @@ class AutoPercentile(nn.Module):
     tensor(0.9970)
     """
 
+    unit: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("unit", torch.zeros(()))
+
     def forward(self, rates: Tensor, settled: Tensor) -> Tensor:
         """Return p, a scalar in [0, 1]; it is 1 while the student has not settled.
 
@@ -203,6 +221,13 @@ class AutoPercentile(nn.Module):
         knows = ((_NOTHING - sure) / (_NOTHING - _LEARNED)).clamp(0, 1)
         left_out = _MARGIN * rate * wrong * knows
         return 1 - torch.where(settled, left_out.clamp(max=_MOST), 0.0)
+
+    @torch.no_grad()
+    def measured(self, losses: Tensor) -> Tensor:
+        """Return losses of unknown scale, `(B,)`, divided by half their mean in the first batch."""
+        first = losses.nanmean().float() / 2
+        self.unit = torch.where(self.unit > 0, self.unit, first)
+        return losses / torch.where(self.unit > 0, self.unit, 1.0).to(losses.dtype)
 
 
 def _tail_ratios(recent: Tensor, shares: Tensor) -> Tensor:

@@ -52,7 +52,7 @@ def observe(
     known = log_p.detach()
     losses = F.nll_loss(known, labels, reduction="none", ignore_index=IGNORE)
     each, bad, look = labels.ndim == 1 or width is not None, None, can_look(losses)
-    if not (each and look and bool(losses.isfinite().all() & (labels >= 0).all())):
+    if not (each and look and bool(losses.isfinite().all()) and int(labels.amin()) >= 0):
         bad, spoilt = _not_finite(precise.detach(), labels, each=each)
         if not look or bool(spoilt.any()):
             log_p = precise.masked_fill(spoilt.unsqueeze(1), 0.0).log_softmax(1)

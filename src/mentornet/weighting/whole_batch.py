@@ -77,7 +77,10 @@ class WholeBatch:
 
     def ours(self, values: Tensor) -> Tensor:
         """Return the values `(E,)` of the elements of this process."""
-        return values[self.mine].view(-1, self.width)[:, : self.own_width].flatten()
+        ours = values[self.mine]
+        if self.own_width == self.width:
+            return ours
+        return ours.view(-1, self.width)[:, : self.own_width].flatten()
 
     def weighed(
         self,
