@@ -165,7 +165,8 @@ def rank(
     if plausible is not None and not 0 <= plausible[0] <= plausible[1] <= 1:
         raise MentorNetError(f"plausible must be two rising shares in [0, 1], got {plausible}")
     if paths is not None:
-        evidence = replace(evidence, path=_named(evidence, paths))
+        index = evidence.index if evidence.sample is None else evidence.sample
+        evidence = replace(evidence, path=_named(index, paths))
     names = None if classes is None else tuple(classes)
     _check_labels(evidence, names)
     notes = []
@@ -192,13 +193,13 @@ def rank(
     )  # fmt: skip
 
 
-def _named(evidence: RunEvidence, paths: Sequence[str]) -> list[str]:
-    most = int(evidence.index.max())
+def _named(index: NDArray[np.integer[Any]], paths: Sequence[str]) -> list[str]:
+    most = int(index.max())
     if most >= len(paths):
         raise MentorNetError(
             f"paths has {len(paths):,} names, but there is a sample {most}; give one for each"
         )
-    return [f"{paths[index]}" for index in evidence.index.tolist()]
+    return [f"{paths[number]}" for number in index.tolist()]
 
 
 def _wrong(share: float, plausible: tuple[float, float] | None, count: int) -> Wrong:
