@@ -10,6 +10,8 @@ import lightning_digits
 import plain_loop
 import pytest
 import sklearn_table
+import table_file
+import texts_file
 import torch
 from threadpoolctl import threadpool_limits
 
@@ -45,3 +47,11 @@ def test_boosted_trees() -> None:
     with threadpool_limits(1):  # two processes of tests share two cores
         found = boosted_trees.main(folds=3, rounds=1)
     assert min(found["mentored"], found["with 50 verdicts"]) > found["plain"] + 0.03
+
+
+def test_table_from_a_file(tmp_path: Path) -> None:
+    assert table_file.main(tmp_path) > 0.9
+
+
+def test_texts_from_a_file(tmp_path: Path) -> None:
+    assert texts_file.main(tmp_path) > 0.8

@@ -114,7 +114,7 @@ def test_new_vectors_are_predicted(tmp_path: Path) -> None:
     ("header", "row", "message"),
     [
         (["a", "b"], (1, 2), "has no column 'colour'; Known: a, b"),
-        (["a", "b", "colour"], ("x", 2, "red"), "column 'a' has numbers in training, but 'x' in row 0"),
+        (["a", "b", "colour"], ("x", 2, "red"), "'a' has numbers in training, but 'x' in row 0"),
         (["a", "b", "colour"], ("inf", 2, "red"), "values must be finite"),
     ],
 )  # fmt: skip

@@ -65,7 +65,7 @@ def _from_path(source: str, options: LoadOptions) -> Splits:
 def _has_no_images(path: Path, options: LoadOptions) -> bool:
     """Whether a file is one of texts, rows or vectors, and not a table that lists images.
 
-    A table lists images if it has a column `path`, or if a CSV file names an image in its first row.
+    Such a table has a column `path`, or names an image in its first row (if it is a CSV file).
     """
     kind = path.suffix.lower()
     if kind == ".parquet":
