@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,7 +89,7 @@ def test_a_second_column_of_labels_is_no_feature(tmp_path: Path) -> None:
 
 def test_vectors_of_parquet(tmp_path: Path) -> None:
     vectors = np.arange(12, dtype=np.float32).reshape(6, 2)
-    columns = {
+    columns: dict[str, Any] = {
         "embedding": vectors.tolist(),
         "label": ["a", "b"] * 3,
         "split": ["train"] * 4 + ["test"] * 2,
