@@ -35,7 +35,7 @@ FULL = TrainConfig(
     student=StudentConfig("resnet", 16, 20, 0.25),
     method=MethodConfig("mentornet-dd", ("updates=0.2,0.5", "mentor=pd")),
     optimiser=OptimiserConfig(
-        None, 7, 8, 1e-05, "steps", 0.0, (0.5,), 0.5, False, 0.0, "all", False
+        "adamw", 10.0, None, 7, 8, 1e-05, "steps", 0.0, (0.5,), 0.5, False, 0.0, "all", False
     ),
     machine=MachineConfig("cpu", "bf16", "on", "off", 3, 1.5, True),
 )
