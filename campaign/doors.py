@@ -129,6 +129,12 @@ DOORS: dict[str, Door] = {
     "vectors.parquet": Door(
         made.vectors_parquet, lambda folder: read_vectors(folder / "vectors.parquet")
     ),
+    "texts.csv": Door(made.texts_csv, lambda folder: _data(folder / "texts.csv", text="text")),
+    "rows.csv": Door(made.rows_csv, lambda folder: _data(folder / "rows.csv")),
+    "rows.parquet": Door(made.rows_parquet, lambda folder: _data(folder / "rows.parquet")),
+    "vectors.npz, labelled": Door(
+        made.labelled_npz, lambda folder: _data(folder / "vectors.npz")
+    ),
     "manifest.csv": Door(
         made.manifest_csv, lambda folder: _data(folder / "manifest.csv"), ("manifest.csv",)
     ),
@@ -179,6 +185,10 @@ DOORS: dict[str, Door] = {
     "predict with a run": Door(
         made.run, lambda folder: command("predict", folder / "run", folder / "images"),
         ("run/data.json", "run/config.toml", "run/checkpoints/*.safetensors", "images/*"), True, 4,
+    ),
+    "predict rows": Door(
+        made.run_on_rows, lambda folder: command("predict", folder / "run", folder / "new.csv"),
+        ("run/data.json", "run/encoder.json", "new.csv"), cost=4,
     ),
     "resume": Door(
         made.unfinished, lambda folder: command("train", "--out", folder / "run", "--resume"),

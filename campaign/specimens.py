@@ -19,7 +19,7 @@ from PIL import Image
 from torch import Tensor
 
 from mentornet import MentorLoss
-from mentornet.config import write_config
+from mentornet.config import OptimiserConfig, TrainConfig, write_config
 from mentornet.data import LoadOptions, load_cifar10, load_data
 from mentornet.data.stream.packing import pack
 from mentornet.experiments.catalogue import TABLES
@@ -113,6 +113,41 @@ def vectors_npz(folder: Path) -> None:
 def vectors_parquet(folder: Path) -> None:
     labels = (np.arange(COUNT) % 3).tolist()
     write_parquet(folder / "vectors.parquet", {"embedding": _vectors().tolist(), "label": labels})
+
+
+# Texts and rows.
+
+
+def texts_csv(folder: Path) -> None:
+    lines = [f"some words and {number},{'ab'[number % 2]}" for number in range(COUNT)]
+    put(folder / "texts.csv", "\n".join(["text,label", *lines]) + "\n")
+
+
+def rows_csv(folder: Path) -> None:
+    lines = [f"{number / 7:.3f},{'xyz'[number % 3]},{number % 2}" for number in range(COUNT)]
+    put(folder / "rows.csv", "\n".join(["size,colour,label", *lines]) + "\n")
+
+
+def rows_parquet(folder: Path) -> None:
+    columns: dict[str, Any] = {
+        "size": [number / 7 for number in range(COUNT)],
+        "colour": ["xyz"[number % 3] for number in range(COUNT)],
+        "label": [number % 2 for number in range(COUNT)],
+    }
+    write_parquet(folder / "rows.parquet", columns)
+
+
+def labelled_npz(folder: Path) -> None:
+    names = np.array(["one", "two", "three"])
+    np.savez(folder / "vectors.npz", features=_vectors(), label=names[np.arange(COUNT) % 3])
+
+
+def run_on_rows(folder: Path) -> None:
+    """A run on rows of a table, and new rows to predict."""
+    rows_csv(folder)
+    settings = OptimiserConfig(epochs=2)
+    train(TrainConfig(f"{folder / 'rows.csv'}", optimiser=settings), folder / "run")
+    put(folder / "new.csv", "size,colour\n0.5,x\n,none\n")
 
 
 # Images.

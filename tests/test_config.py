@@ -28,12 +28,14 @@ from tests.training.runs import METHOD_SETTINGS, small
 FULL = TrainConfig(
     'a "quoted" \\ folder/näïve',
     seed=2**63 - 1,
-    files=FilesConfig("data", "http://mirror/x", 32, True, "images", True, 500, 0.1),
+    files=FilesConfig(
+        "data", "http://mirror/x", 32, True, "images", True, 500, "t", "l", "l.npy", 0.1
+    ),
     labels=LabelsConfig("uniform:0.4", ("clean.csv", "page.csv")),
     student=StudentConfig("resnet", 16, 20, 0.25),
     method=MethodConfig("mentornet-dd", ("updates=0.2,0.5", "mentor=pd")),
     optimiser=OptimiserConfig(
-        None, 7, 8, 1e-05, "steps", 0.0, (0.5,), 0.5, False, 0.0, "all", False
+        "adamw", 10.0, None, 7, 8, 1e-05, "steps", 0.0, (0.5,), 0.5, False, 0.0, "all", False
     ),
     machine=MachineConfig("cpu", "bf16", "on", "off", 3, 1.5, True),
 )

@@ -13,6 +13,8 @@ import pytest
 import regression
 import segmentation
 import sklearn_table
+import table_file
+import texts_file
 import token_tags
 import torch
 from threadpoolctl import threadpool_limits
@@ -74,3 +76,11 @@ def test_regression() -> None:
     assert mentored < plain / 2
     assert estimate == pytest.approx(0.2, abs=0.05)
     assert found > 0.9
+
+
+def test_table_from_a_file(tmp_path: Path) -> None:
+    assert table_file.main(tmp_path) > 0.9
+
+
+def test_texts_from_a_file(tmp_path: Path) -> None:
+    assert texts_file.main(tmp_path) > 0.8

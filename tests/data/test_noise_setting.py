@@ -149,7 +149,7 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("transition:", "noise must look like uniform:0.4, got 'transition:'"),
         ("transitoin:a.csv", "noise must look like uniform:0.4, got 'transitoin:a.csv'"),
         ("labels:none.npz:worst", "none.npz is missing"),
-        ("labels:a.csv:worst", "labels must be in a .npz or .npy or .pt file, got a.csv"),
+        ("labels:a.csv:worst", "labels of noise must be in a .npz or .npy or .pt file, got a.csv"),
         ("labels:short.npz:worst", "short.npz holds 5 labels for 300 training samples"),
         ("labels:wide.npz:worst", "wide.npz: labels must be in 0–2, got 1 to 3"),
         ("labels:both.npz:wrost", "holds no labels 'wrost'; did you mean 'worst'?"),

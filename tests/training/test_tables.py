@@ -22,7 +22,7 @@ from mentornet.config import (
 )
 from mentornet.data.encoding import Texts
 from mentornet.randomness import generator, seeded
-from mentornet.students import make_student
+from mentornet.students import NGramStudent, make_student
 from mentornet.training import RunFolder, load_student, predict, prepare, train
 from tests.data.files.test_manifest import write_csv
 from tests.processes import run_ranks
@@ -95,7 +95,7 @@ def test_plain_training_is_the_obvious_loop(kind: str, tmp_path: Path) -> None:
     samples = prepared.train
     name = prepared.config.student.student or ""
     student = make_student(name, channels=samples.channels, classes=len(samples.classes))
-    if hasattr(student, "prepare"):
+    if isinstance(student, NGramStudent):
         student.prepare(samples.tensor)
     sgd = torch.optim.SGD(
         student.parameters(), lr=0.1, momentum=0.9, nesterov=True, weight_decay=1e-3
@@ -159,6 +159,12 @@ def test_a_student_that_cannot_read_the_data(tmp_path: Path) -> None:
     settings = TrainConfig(f"{rows(tmp_path)}", student=StudentConfig("small-cnn"))
     with pytest.raises(MentorNetError, match="reads images, but the data has vectors"):
         train(settings)
+
+
+@pytest.mark.parametrize(("name", "value"), [("augment", True), ("padding", 2)])
+def test_settings_of_images(name: str, value: object, tmp_path: Path) -> None:
+    with pytest.raises(MentorNetError, match=f"the setting {name} has no meaning for vectors"):
+        prepare(config(rows(tmp_path), **{name: value}))  # type: ignore[arg-type]
 
 
 def test_texts_cannot_be_blended(tmp_path: Path) -> None:

@@ -131,12 +131,15 @@ def _of_file(
     """What names each row, and the probabilities of its classes."""
     if len(named) != 1:
         raise MentorNetError(f"name one file of {about.kind}, got {len(named)}")
+    if encoder is None and about.kind == "tokens":
+        raise MentorNetError("the run has no encoder.json, which its texts were encoded by")
     if encoder is None:
         inputs = read_vectors(named[0])
         raw: Raw = Vectors(None, inputs)
     else:
         raw = read_raw(named[0], encoder)
         inputs, notes = encoder.encode(raw)
+        encoder.check_made(inputs, about.channels)
         for note in notes:
             console(stderr=True).print(note)
     names = {"row": [f"{row}" for row in range(len(raw))]}

@@ -33,8 +33,9 @@ _DATA = listed(
         name: dataset.about.partition(". ")[0].removesuffix(".")
         for name, dataset in DATASETS.items()
     },
-    "or a path: a folder of images (<class>/… or train/<class>/…) or of shards, or a CSV or "
-    "Parquet file with the columns path and label.",
+    "or a path: a folder of images (<class>/… or train/<class>/…) or of shards; a CSV or Parquet "
+    "file with the column label, and path (of images), a text, or features; or a .npz or .npy file "
+    "with vectors.",
 )
 
 _METHOD = listed(

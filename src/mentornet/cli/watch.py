@@ -81,7 +81,7 @@ class RunWatch(Observer):
             self.note(
                 f"epoch {row['epoch']}: loss {row['train_loss']:.3f}, {tested}"
                 f"mean v {row['mean_weight']:.2f}, "
-                f"data used {row['data_used']:.0%}, {row['images_per_second']:.0f} images/s"
+                f"data used {row['data_used']:.0%}, {row['images_per_second']:.0f} samples/s"
             )
 
     def note(self, text: str) -> None:
@@ -110,5 +110,5 @@ def _rows(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     if summary["weight_auroc"] is not None:
         rows.append(("v tells them apart (AUROC)", f"{summary['weight_auroc']:.3f}"))
     rows.append(("time", f"{summary['seconds']:.0f} s"))
-    rows.append(("images per second", f"{summary['images_per_second']:.0f}"))
+    rows.append(("samples per second", f"{summary['images_per_second']:.0f}"))
     return rows

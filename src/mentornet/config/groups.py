@@ -99,9 +99,11 @@ class StudentConfig:
     Attributes:
         student: Name of a student, or `module:factory` for one of your own; by default one that
             suits the data.
-        width: Channels of the student's first block (small-cnn, fast; by default 32), or the factor
-            of its 16, 32 and 64 channels (resnet; by default 1).
-        depth: Number of layers of the student (resnet): 8, 14, 20, …; by default 20.
+        width: Channels of the student's first block (small-cnn, fast; by default 32), the factor
+            of its 16, 32 and 64 channels (resnet; by default 1), or units of each hidden layer
+            (mlp; by default 256).
+        depth: Number of layers of the student (resnet: 8, 14, 20, …; by default 20), or of its
+            hidden layers (mlp; by default 2).
         dropout: Share of the student's last features that is dropped in training, in [0, 1).
         freeze: Train only a new last layer of a pretrained student, on features that are computed
             once; by default for at most 10,000 samples. If not, the whole network is fine-tuned.
@@ -215,8 +217,8 @@ class TrainConfig:
     """All settings of a training run.
 
     Attributes:
-        data: Name of a dataset, or path of a folder of images, of a folder of shards, or of a CSV
-            or Parquet file.
+        data: Name of a dataset, or path of a folder of images, of a folder of shards, or of a CSV,
+            Parquet, .npz or .npy file.
         preset: Name of a preset, such as paper: it sets everything that is not set here.
     """
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mentornet.data.files.image_folder import load_image_folder
+from mentornet.data.files.image_folder import load_image_folder, named_as_image
 from mentornet.data.files.manifest import load_manifest
 from mentornet.data.files.numbered_cells import numbered_cells
 from mentornet.data.options import LoadOptions
 from mentornet.data.samples import Splits
 from mentornet.data.sets.registry import DATASETS
 from mentornet.data.stream.shards import has_shards, load_shards
-from mentornet.data.tables.choosing import lists_images
 from mentornet.data.tables.loading import load_table
 from mentornet.errors import MentorNetError, cut
 from mentornet.names import did_you_mean
+from mentornet.parquet import column_names
 
 __all__ = ["load_data"]
 
@@ -63,12 +63,17 @@ def _from_path(source: str, options: LoadOptions) -> Splits:
 
 
 def _has_no_images(path: Path, options: LoadOptions) -> bool:
-    """Whether a file is a table of texts, rows or vectors, and not one that lists images."""
+    """Whether a file is one of texts, rows or vectors, and not a table that lists images.
+
+    Such a table has a column `path`, or names an image in its first row (if it is a CSV file).
+    """
     kind = path.suffix.lower()
-    if kind not in (".csv", ".parquet"):
+    if kind == ".parquet":
+        return options.text is not None or "path" not in column_names(path)
+    if kind != ".csv":
         return kind in (".npy", ".npz")
     if options.text is not None:
         return True
     header, rows = numbered_cells(path)
     _, first = next(rows, (0, {}))
-    return not lists_images(header, first.values())
+    return "path" not in header and not any(map(named_as_image, first.values()))

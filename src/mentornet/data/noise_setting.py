@@ -72,7 +72,7 @@ class LabelNoise:
     key: str | None = None
 
     def __post_init__(self) -> None:
-        _check_suffix(self.path, _LABELS, "labels")
+        _check_suffix(self.path, _LABELS, "labels of noise")
 
     def __str__(self) -> str:
         return f"labels:{self.path}" + (f":{self.key}" if self.key else "")

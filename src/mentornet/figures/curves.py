@@ -23,7 +23,7 @@ def draw_run(rows: Rows, summary: Mapping[str, Any]) -> Figure:
         left, right = drawn.subplots(1, 2)
         _lines(
             left, rows,
-            {"test_accuracy": "test images", "train_accuracy": "given labels of training images"},
+            {"test_accuracy": "test samples", "train_accuracy": "given labels of training samples"},
         )  # fmt: skip
         left.set(title="Accuracy", xlabel="epoch", ylim=(0, 1.02))
         _lines(
@@ -54,7 +54,7 @@ def draw_comparison(runs: Mapping[str, Rows], title: str) -> Figure:
                 label=f"{name}: {rows[-1]['test_accuracy']:.1%} at the end",
                 color=COLOURS[place % len(COLOURS)], linestyle=LINES[place % len(LINES)],
             )  # fmt: skip
-        axes.set(title=title, xlabel="epoch", ylabel="accuracy on clean test images")
+        axes.set(title=title, xlabel="epoch", ylabel="accuracy on clean test samples")
         axes.legend(loc="lower right")
     return drawn
 

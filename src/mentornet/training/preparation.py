@@ -168,15 +168,14 @@ def prepare(
         if noise is not None or not _has_clean_labels(config.data):
             raise MentorNetError(f"{name} needs true labels, which this data does not have")
         train = replace(train, true_label=train.given_label)  # the labels of this dataset are clean
+    _check_kind(config, method, train)
     config = resolve(config, Facts.of(train), name=name, method=method)
+    check_reads(config.student.student or "", train.kind)
     batch_size = config.optimiser.batch_size or 0
     if batch_size > len(train):
         raise MentorNetError(
             f"batch_size must be at most the {len(train)} training samples, got {batch_size}"
         )
-    check_reads(config.student.student or "", train.kind)
-    if method.needs.blends and train.kind == "tokens":
-        raise MentorNetError(f"{name} blends samples, which is not possible with texts")
     padding, side = config.optimiser.padding or 0, max(train.shape[1:], default=0)
     if padding > side and train.kind == "images":
         raise MentorNetError(f"padding must be at most the {side} pixels of a side, got {padding}")
@@ -245,6 +244,17 @@ def _check_method(config: TrainConfig, method: Method) -> None:
             f"dropout is {given:g}, but {method.name} sets the dropout of the student to {own:g}; "
             "leave one of them out"
         )
+
+
+def _check_kind(config: TrainConfig, method: Method, train: Samples) -> None:
+    """Raise if the config or the method needs images, or numbers, and the samples are others."""
+    if method.needs.blends and train.kind == "tokens":
+        raise MentorNetError(f"{method.name} blends samples, which is not possible with texts")
+    for name in ("augment", "padding"):
+        if getattr(config.optimiser, name) and train.kind != "images":
+            raise MentorNetError(
+                f"the setting {name} has no meaning for {train.kind}; leave it out"
+            )
 
 
 def _known_paths(splits: Splits) -> frozenset[str]:

@@ -23,7 +23,7 @@ def test_numbers_and_categories_by_hand() -> None:
         [0, 1, 0, 0, 1],
     ]
     torch.testing.assert_close(encoder.encode(rows).inputs, torch.tensor(expected))
-    assert notes[0] == "1 column of numbers and 1 of categories"
+    assert notes[0] == "columns: 1 of numbers, 1 of categories"
     assert notes[1].endswith("a further column says where: age")
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -88,7 +92,7 @@ def test_a_second_column_of_labels_is_no_feature(tmp_path: Path) -> None:
 
 def test_vectors_of_parquet(tmp_path: Path) -> None:
     vectors = np.arange(12, dtype=np.float32).reshape(6, 2)
-    columns = {
+    columns: dict[str, Any] = {
         "embedding": vectors.tolist(),
         "label": ["a", "b"] * 3,
         "split": ["train"] * 4 + ["test"] * 2,
@@ -98,6 +102,14 @@ def test_vectors_of_parquet(tmp_path: Path) -> None:
     assert isinstance(splits.train.raw, Vectors)
     assert torch.equal(splits.train.raw.values, torch.from_numpy(vectors[:4]))
     assert splits.train.tensor.mean(0).abs().max() < 1e-6
+
+
+def test_class_names_of_hugging_face(tmp_path: Path) -> None:
+    label = {"names": ["neg", "pos"], "_type": "ClassLabel"}
+    about = json.dumps({"info": {"features": {"label": label}}})
+    table = pa.table({"text": [text for text, _ in TEXTS], "label": [0, 1] * 4})
+    pq.write_table(table.replace_schema_metadata({"huggingface": about}), tmp_path / "t.parquet")
+    assert load(tmp_path / "t.parquet").train.classes == ("neg", "pos")
 
 
 def test_vectors_of_npz_with_labels_that_are_names_or_numbers(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from torch import Tensor
 
 from mentornet.data.encoding.raw import Raw
+from mentornet.errors import MentorNetError
 from mentornet.schema import typed
 
 __all__ = ["Encoded", "Encoder"]
@@ -56,6 +57,15 @@ class Encoder(ABC):
     def vocabulary(self) -> int:
         """The number of ids that tokens can have, 0 included; 0 if it makes vectors."""
         return 0
+
+    def check_made(self, inputs: Tensor, channels: int) -> None:
+        """Raise if the inputs are not those of a student that was made for so many channels."""
+        made = self.vocabulary or inputs.shape[1]
+        if made != channels:
+            raise MentorNetError(
+                f"the encoder {self.name!r} was fitted for another student: it makes "
+                f"{made} {'ids' if self.vocabulary else 'values'}, and the student reads {channels}"
+            )
 
     @abstractmethod
     def encode(self, raw: Any) -> Encoded:

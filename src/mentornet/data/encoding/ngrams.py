@@ -19,6 +19,7 @@ __all__ = ["NGrams"]
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _LETTERS = (3, 4, 5)  # lengths of the parts of words
 _MOST, _LEAST = 4096, 64  # the bounds of `longest`
+_LOOKED_AT = 10_000  # texts
 _CHARACTERS = 20_000  # of a text are read at most, and of a word _WORD
 _WORD = 40
 
@@ -53,8 +54,12 @@ class NGrams(Encoder):
 
     @classmethod
     def fit(cls, raw: Texts) -> tuple[NGrams, tuple[str, ...]]:
-        """Set L to twice the length that 99 % of the texts do not exceed, and at most 4,096."""
-        lengths = sorted(len(grams) for grams in cls(raw.column)._all(raw))
+        """Set L to twice the length that 99 % of the texts do not exceed, and at most 4,096.
+
+        Of many texts, some ten thousand are looked at.
+        """
+        some = raw.at(torch.arange(0, len(raw), max(1, len(raw) // _LOOKED_AT)))
+        lengths = sorted(len(grams) for grams in cls(raw.column)._all(some))
         usual = lengths[int(0.99 * (len(lengths) - 1))]
         longest = min(_MOST, max(_LEAST, 2 * usual), max(1, lengths[-1]))
         note = (

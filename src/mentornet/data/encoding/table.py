@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 
 from mentornet.data.encoding.columns import MOST, Category, Number, is_missing, is_number
@@ -51,7 +50,8 @@ class Table(Encoder):
                 categories.append(Category.fit(column, cells))
         if not numbers and not categories:
             raise MentorNetError(f"no column is left to learn from: {cut('; '.join(left), 300)}")
-        notes = [f"{_count(len(numbers), 'column')} of numbers and {len(categories)} of categories"]
+        kinds = ((len(numbers), "numbers"), (len(categories), "categories"))
+        notes = ["columns: " + ", ".join(f"{count} of {kind}" for count, kind in kinds if count)]
         missing = [number.column for number in numbers if number.misses]
         if missing:
             notes.append(
@@ -78,13 +78,14 @@ class Table(Encoder):
         return tuple(part.column for part in self._parts)
 
     def encode(self, raw: Rows) -> Encoded:
-        parts, notes = [], []
-        for part in self._parts:
+        widths = [part.width for part in self._parts]
+        inputs = torch.empty(len(raw), sum(widths))
+        notes = []
+        for part, place in zip(self._parts, inputs.split(widths, 1), strict=True):
             values, unseen = part.encode(raw.columns[part.column])
-            parts.append(values.astype(np.float32))
+            place.copy_(torch.from_numpy(values))
             if unseen:
                 notes.append(f"{unseen:,} in {cut(part.column)!r}")
-        inputs = torch.from_numpy(np.concatenate(parts, 1))
         said = f"categories that training has not seen count as none: {', '.join(notes)}"
         return Encoded(inputs, (said,) if notes else ())
 
@@ -101,7 +102,3 @@ class Table(Encoder):
 class _Fields:
     numbers: list[dict[str, Any]]
     categories: list[dict[str, Any]]
-
-
-def _count(count: int, word: str) -> str:
-    return f"1 {word}" if count == 1 else f"{count} {word}s"

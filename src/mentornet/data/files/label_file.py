@@ -101,7 +101,7 @@ def _opened(path: Path) -> Iterator[_Arrays]:
     path = path.expanduser()
     readers = {".npz": _open_npz, ".npy": _open_npy, ".pt": _open_pt}
     if path.suffix not in readers:
-        raise MentorNetError(f"labels must be in a .npz, .npy or .pt file, got {path.name}")
+        raise MentorNetError(f"labels are read from a .npz, .npy or .pt file, got {path.name}")
     with reading(path, "as labels"), readers[path.suffix](path) as content:
         if not content:
             raise MentorNetError(f"{path} must hold an array of labels, or several by name")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mentornet.data.encoding.columns import is_missing, is_number
-from mentornet.data.files.image_folder import named_as_image
 from mentornet.data.options import LoadOptions
 from mentornet.data.tables.reading import Cells
 from mentornet.errors import MentorNetError, cut
 from mentornet.names import did_you_mean
 
-__all__ = ["ABOUT", "LABELS", "label_column", "lists_images", "text_column"]
+__all__ = ["ABOUT", "LABELS", "label_column", "text_column"]
 
 LABELS = ("label", "given_label")
 """The names that the column of labels may have without being named."""
@@ -21,11 +20,6 @@ ABOUT = (*LABELS, "true_label", "split")
 
 _LOOKED_AT = 1_000  # rows
 _WORDS, _DIFFERENT = 3, 0.5  # a text has so many words on average; at least so many texts differ
-
-
-def lists_images(header: Iterable[str], cells: Iterable[str]) -> bool:
-    """Whether a table lists images: it has a column `path`, or its first row names an image."""
-    return "path" in header or any(map(named_as_image, cells))
 
 
 def label_column(where: str, names: Iterable[str], label: str | None) -> str:

@@ -20,7 +20,7 @@ from mentornet.data.tables.array_columns import array_columns
 from mentornet.data.tables.choosing import ABOUT, label_column, text_column
 from mentornet.data.tables.reading import Cells, check_texts, read_cells
 from mentornet.errors import MentorNetError, cut
-from mentornet.parquet import vector_columns
+from mentornet.parquet import class_names, vector_columns
 
 __all__ = ["load_table"]
 
@@ -64,6 +64,8 @@ def _from_columns(path: Path, options: LoadOptions) -> tuple[Raw, Cells, list[st
         )
     cells = read_cells(path)
     label = label_column(f"{path}", cells.columns, options.label)
+    if path.suffix.lower() == ".parquet":
+        cells = _with_class_names(cells, label)
     lists = vector_columns(path) if path.suffix.lower() == ".parquet" else []
     features = [name for name in cells.columns if name not in (label, *ABOUT)]
     text = text_column(cells, label, options) if options.text is not None or not lists else None
@@ -87,6 +89,20 @@ def _from_columns(path: Path, options: LoadOptions) -> tuple[Raw, Cells, list[st
     if unused:
         notes.append(f"columns of {path.name} not used: {cut(', '.join(unused), 200)}")
     return raw, cells, notes
+
+
+def _with_class_names(cells: Cells, label: str) -> Cells:
+    """The table with names in place of class numbers, if the metadata of Hugging Face has them."""
+    names = class_names(cells.path, label)
+    if names is None:
+        return cells
+    known = {f"{number}": name for number, name in enumerate(names)}
+    named = {
+        column: tuple(known.get(cell, cell) for cell in cells.columns[column])
+        for column in (label, "true_label")
+        if column in cells.columns
+    }
+    return replace(cells, columns=cells.columns | named)
 
 
 def _from_arrays(path: Path, options: LoadOptions) -> tuple[Raw, Cells, list[str]]:
