@@ -16,7 +16,7 @@ from mentornet.experiments.runs import HELD_OUT, Run, trial_config
 from mentornet.mentors.store import shipped
 from mentornet.methods import make_method
 from mentornet.training import prepare
-from mentornet.training.recipes import Images, resolve
+from mentornet.training.recipes import Facts, resolve
 from tests.experiments.tables import check_settings, tiny
 
 
@@ -86,7 +86,7 @@ def test_defaults_that_stored_results_depend_on() -> None:
     fine.
     """
     assert to_toml(TrainConfig("digits")) == DEFAULTS
-    photos = Images((3, 32, 32), 10_000, streamed=False)
+    photos = Facts((3, 32, 32), 10_000, streamed=False)
     method = make_method("full-model")
     filled = resolve(TrainConfig("cifar10"), photos, name="full-model", method=method).optimiser
     assert (filled.schedule, filled.warm_up, filled.drops) == ("cosine", 0.1, (0.5, 0.64, 0.77))

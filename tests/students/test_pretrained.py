@@ -71,7 +71,8 @@ def test_processors_of_other_kinds(
 ) -> None:
     found = preprocessing_of(f"hf:{image_model(tmp_path / 'm', **changes)}")
     assert isinstance(found, Preprocessing)
-    assert (found.size, found.mean[0]) == (size, pytest.approx(mean))
+    assert found.size == size
+    assert found.mean[0] == pytest.approx(mean)
     assert found.deviation[0] == pytest.approx(deviation)
 
 
@@ -150,7 +151,7 @@ def test_texts_are_the_mean_of_their_pieces(tmp_path: Path) -> None:
     assert inputs is not None
     student = pretrained_student(find_student(name), inputs, classes=2, frozen=True)
     short, long = torch.tensor([[3, 6, 8, 4]]), torch.tensor([[3, 7, 8, 9, 10, 4]])
-    states = student.body.network(input_ids=short - 1).last_hidden_state  # type: ignore[operator,union-attr]
+    states = student.body.network(input_ids=short - 1).last_hidden_state  # type: ignore[operator]
     torch.testing.assert_close(student.body(short), states.mean(1))
     both = torch.zeros(2, 9, dtype=torch.int32)
     both[0, :4], both[1, :6] = short, long
@@ -193,9 +194,9 @@ def test_folders_that_cannot_be_read(what: str, message: str, tmp_path: Path) ->
             (folder / "config.json").write_text(json.dumps(config | changes))
             (folder / "evil.py").write_text("raise SystemExit('code was run')")
     else:
-        changes = {"size": {"size": {"longest": 3}}, "mean": {"image_mean": [0.5]},
-                   "scale": {"rescale_factor": "x"}}[what]  # fmt: skip
-        processor.write_text(json.dumps(PROCESSOR | changes))
+        wrong: dict[str, Any] = {"size": {"size": {"longest": 3}}, "mean": {"image_mean": [0.5]},
+                   "scale": {"rescale_factor": "x"}}  # fmt: skip
+        processor.write_text(json.dumps(PROCESSOR | wrong[what]))
     with pytest.raises(MentorNetError, match=message):
         find_student(f"hf:{folder}")(channels=3, classes=4)
 
@@ -246,7 +247,7 @@ class _Timm:
 
 def test_networks_of_timm(monkeypatch: pytest.MonkeyPatch) -> None:
     timm = _Timm()
-    monkeypatch.setitem(sys.modules, "timm", timm)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "timm", timm)
     found = preprocessing_of("timm:tiny")
     assert found == Preprocessing(24, (127.5,) * 3, (63.75,) * 3)
     student = pretrained_student(find_student("timm:tiny"), found, classes=5, frozen=True)

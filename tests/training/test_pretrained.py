@@ -99,10 +99,12 @@ def test_features_are_computed_once(
     train(config(photos, student), tmp_path / "first")
     computed: list[int] = []
     plain = module._Features._computed
-    monkeypatch.setattr(
-        module._Features, "_computed",
-        lambda self, samples: computed.append(len(samples)) or plain(self, samples),
-    )  # fmt: skip
+
+    def counted(self: Any, samples: Any) -> torch.Tensor:
+        computed.append(len(samples))
+        return plain(self, samples)
+
+    monkeypatch.setattr(module._Features, "_computed", counted)
     train(config(photos, student), tmp_path / "second")
     assert computed == []
     assert_same_outcome(tmp_path / "first", tmp_path / "second")

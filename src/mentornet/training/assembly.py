@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from mentornet.config import MachineConfig
 from mentornet.data.stream.fetching import Fetcher, default_workers
 from mentornet.distributed import Processes, world_size
 from mentornet.errors import MentorNetError
+from mentornet.methods import Task
 from mentornet.randomness import generator, seeded
 from mentornet.students import (
     Head,
@@ -49,8 +51,10 @@ __all__ = [
     "fresh_student",
     "make_batches",
     "make_fabric",
+    "task_of",
 ]
 
+_MOST_FEATURES = 4096  # numbers of a sample that is read as a vector
 _OTHER = 4  # stream of randomness
 _SEEN_BEFORE = 2000  # number of images for the `prepare` of a student
 
@@ -117,6 +121,31 @@ def make_batches(prepared: Prepared, device: torch.device, processes: Processes)
     workers = default_workers() if machine.workers is None else machine.workers
     fetcher = Fetcher(workers, skip_bad=config.files.skip_bad)
     return StreamedBatches(train, settings, augmented=bool(optimiser.augment), fetcher=fetcher)
+
+
+def task_of(prepared: Prepared, total_steps: int, device: torch.device) -> Task:
+    """Return what the method knows of a run of so many steps."""
+    train, verdicts = prepared.train, prepared.verdicts
+    return Task(
+        count=len(train), classes=len(train.classes), total_steps=total_steps,
+        seed=prepared.config.seed, device=device,
+        verdicts=None if verdicts is None else verdicts.to(device),
+        is_correct=prepared.is_correct, features=_as_vectors(prepared, device),
+        given_label=train.given_label.to(device),
+    )  # fmt: skip
+
+
+def _as_vectors(prepared: Prepared, device: torch.device) -> Tensor | None:
+    """Return the samples as vectors, for a method that reads them; see `Needs.features`."""
+    train = prepared.train
+    if not prepared.method.needs.features:
+        return None
+    if train.streamed or train.kind == "tokens" or math.prod(train.shape) > _MOST_FEATURES:
+        raise MentorNetError(
+            f"{prepared.method.name} reads vectors of at most {_MOST_FEATURES:,} numbers; name a "
+            "pretrained student and set freeze, so that it reads features"
+        )
+    return train.tensor.flatten(1).float().to(device)
 
 
 def fresh_student(

@@ -10,7 +10,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import islice
-from math import prod
 from typing import Any
 
 import torch
@@ -19,7 +18,6 @@ from torch import Tensor
 from mentornet.data import Batch, Samples
 from mentornet.distributed import Processes
 from mentornet.errors import MentorNetError
-from mentornet.methods import Task
 from mentornet.randomness import generator, seeded
 from mentornet.records import Records, write_records
 from mentornet.students import BodyAndHead, answering
@@ -28,6 +26,7 @@ from mentornet.training.assembly import (
     fresh_student,
     make_batches,
     make_fabric,
+    task_of,
 )
 from mentornet.training.batches import eval_batches
 from mentornet.training.evaluation import Evaluation, evaluate
@@ -44,7 +43,6 @@ from mentornet.training.student_average import StudentAverage
 
 __all__ = ["DivergedError", "Trainer"]
 
-_MOST_FEATURES = 4096
 _DROPOUT = 3  # stream of randomness
 _LOOK_EVERY = 0.2  # seconds between two reports of the metrics of a step
 
@@ -81,7 +79,7 @@ class Trainer:
         train = prepared.train
         self.batches = make_batches(prepared, device, self.processes)
         self.epochs, self.total_steps = run_length(optimiser, self.batches.steps)
-        self.supervision = prepared.method.start(self._task(device))
+        self.supervision = prepared.method.start(task_of(prepared, self.total_steps, device))
         needs, parts = prepared.method.needs, optimiser.accumulate or 1
         smallest = len(train) // self.batches.steps // parts
         self.module = fresh_student(prepared, self._first_images, smallest_batch=smallest)
@@ -104,29 +102,6 @@ class Trainer:
         self._first_bad = torch.tensor(-1, device=device)
         self._bad = 0
         self._looked = self._saved = time.monotonic()
-
-    def _task(self, device: torch.device) -> Task:
-        train, verdicts = self.prepared.train, self.prepared.verdicts
-        if verdicts is not None:
-            verdicts = verdicts.to(device)
-        return Task(
-            count=len(train), classes=len(train.classes), total_steps=self.total_steps,
-            seed=self.config.seed, device=device, verdicts=verdicts,
-            is_correct=self.prepared.is_correct, features=self._features(device),
-            given_label=train.given_label.to(device),
-        )  # fmt: skip
-
-    def _features(self, device: torch.device) -> Tensor | None:
-        """Return the samples as vectors, for a method that reads them; see `Needs.features`."""
-        train = self.prepared.train
-        if not self.prepared.method.needs.features:
-            return None
-        if train.streamed or train.kind == "tokens" or prod(train.shape) > _MOST_FEATURES:
-            raise MentorNetError(
-                f"{self.prepared.method.name} reads vectors of at most {_MOST_FEATURES:,} numbers; "
-                "name a pretrained student and set freeze, so that it reads features"
-            )
-        return train.tensor.flatten(1).float().to(device)
 
     def _first_images(self, count: int) -> Tensor:
         inputs = eval_batches(
