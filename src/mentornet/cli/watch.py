@@ -29,6 +29,8 @@ class RunWatch(Observer):
         silent: whether to show nothing.
     """
 
+    wants_time = True
+
     def __init__(self, title: str = "training", *, silent: bool = False) -> None:
         self.title = title
         self.progress = Progress(

@@ -27,7 +27,13 @@ class StepMetrics:
 
 
 class Observer:
-    """Receives what happens in a run. This one ignores it; override what you want to know."""
+    """Receives what happens in a run. This one ignores it; override what you want to know.
+
+    Attributes:
+        wants_time: whether a note should say beforehand how long a run of minutes will take.
+    """
+
+    wants_time: bool = False
 
     def step(self, metrics: StepMetrics) -> None:
         """Called a few times a second, with the metrics of the last step."""

@@ -30,6 +30,7 @@ from mentornet.training.assembly import (
 )
 from mentornet.training.batches import eval_batches
 from mentornet.training.evaluation import Evaluation, evaluate
+from mentornet.training.expected_time import tell_time
 from mentornet.training.frozen_features import on_features
 from mentornet.training.metrics import Best, epoch_metrics, run_summary
 from mentornet.training.observer import Observer, StepMetrics
@@ -114,6 +115,8 @@ class Trainer:
 
     def fit(self) -> dict[str, Any]:
         """Train to the end, and return the summary of the run."""
+        if self.observer.wants_time:
+            tell_time(self)
         while self.epochs_done < self.epochs:
             started = time.perf_counter()
             self.run_epoch(self.epochs_done)
