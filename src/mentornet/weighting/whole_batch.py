@@ -16,6 +16,7 @@ from mentornet.weighting.evidence import IGNORE, Evidence, gathered, processes_h
 from mentornet.weighting.groups import Groups
 from mentornet.weighting.label_checks import can_look
 from mentornet.weighting.loss_scale import LossScale
+from mentornet.weighting.text_scale import TextScale
 
 __all__ = ["Weighed", "WholeBatch", "whole_batch"]
 
@@ -115,7 +116,12 @@ class WholeBatch:
         return labelled[self.mine].sum() * world / labelled.sum().clamp(min=1)
 
     def kept(
-        self, seen: Evidence, weights: Tensor, scale: LossScale | None, *, each: bool
+        self,
+        seen: Evidence,
+        weights: Tensor,
+        scale: LossScale | TextScale | None,
+        *,
+        each: bool,
     ) -> tuple[Evidence, Tensor]:
         """Return the evidence and the weights to remember, of elements or of samples.
 
