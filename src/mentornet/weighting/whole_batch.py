@@ -78,10 +78,7 @@ class WholeBatch:
 
     def ours(self, values: Tensor) -> Tensor:
         """Return the values `(E,)` of the elements of this process."""
-        ours = values[self.mine]
-        if self.own_width == self.width:
-            return ours
-        return ours.view(-1, self.width)[:, : self.own_width].flatten()
+        return values[self.mine].view(-1, self.width)[:, : self.own_width].flatten()
 
     def weighed(
         self,
@@ -119,7 +116,12 @@ class WholeBatch:
         return labelled[self.mine].sum() * world / labelled.sum().clamp(min=1)
 
     def kept(
-        self, seen: Evidence, weights: Tensor, scale: LossScale | TextScale | None, *, each: bool
+        self,
+        seen: Evidence,
+        weights: Tensor,
+        scale: LossScale | TextScale | None,
+        *,
+        each: bool,
     ) -> tuple[Evidence, Tensor]:
         """Return the evidence and the weights to remember, of elements or of samples.
 
