@@ -201,7 +201,9 @@ def test_state_at_most_64_bytes_a_sample(method: str) -> None:
     held.pop(id(trainer.prepared.train.tensor), None)
     size = sum(part.numel() * part.element_size() for part in held.values()) / count
     classes = len(trainer.prepared.train.classes)
-    predictions = method in ("elr", "mentor-bootstrap", "mentornet-posterior")
+    predictions = method in (
+        "elr", "mentor-bootstrap", "mentornet-features", "mentornet-posterior",
+    )  # fmt: skip
     remembered = 4 * classes if predictions else 0
     assert 20 <= size <= 64 + remembered
 
@@ -230,8 +232,8 @@ def test_weight_decay_follows_the_weights_that_the_loss_was_taken_with(
     """Of MentorMix those are of the blends, not v."""
     followed: list[torch.Tensor] = []
     monkeypatch.setattr(
-        "mentornet.training.trainer.add_weight_decay",
-        lambda parameters, decay, weights: followed.append(weights),
+        "mentornet.training.trainer.follow_weights",
+        lambda optimiser, decay, weights: followed.append(weights),
     )
     trainer = Trainer(prepared("mentormix", set=("percentile=0.3", "burn_in=0")))
     done = trainer.stepper.take(next(trainer.batches.epoch(0)), 0.1)

@@ -200,10 +200,11 @@ class Weighting(nn.Module):
         losses, percentile = evidence.losses / self.unit, None
         if self.noise is not None:
             comparable = None
-            if evidence.wrong is None and self.scale is not None:  # losses of any kind
-                comparable = self.scale(losses)
-            if self.auto is not None and evidence.wrong is None:
-                losses = self.auto.measured(losses)
+            if isinstance(self.scale, TextScale):  # the two groups are seen on its scale alone
+                losses = self.scale(losses)
+            elif evidence.wrong is None:  # losses of any kind
+                comparable = None if self.scale is None else self.scale(losses)
+                losses = losses if self.auto is None else self.auto.measured(losses)
             self.noise.update(losses, evidence.wrong, self.step, comparable)
             if self.auto is not None:
                 losses = losses if comparable is None else comparable
