@@ -17,7 +17,7 @@ __all__ = ["Evidence", "gathered", "loss_on_another_class", "processes_here"]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a step knows of its samples; each column is `(B,)` and has no gradient.
+    """What a step knows of its samples; each column is `(B,)`, and nothing has a gradient.
 
     Attributes:
         losses: ℓ on the given label; NaN marks a loss that is not finite.
@@ -27,6 +27,7 @@ class Evidence:
         wrong: the loss on a random class that is not the predicted one, or None.
         margins: the logit of the given label minus the largest other logit, or None.
         unlabelled: which samples have no label, or None if all have one; their ℓ is NaN.
+        probabilities: the predicted probabilities, `(B, K)`, or None; no column.
     """
 
     losses: Tensor
@@ -36,6 +37,7 @@ class Evidence:
     wrong: Tensor | None = None
     margins: Tensor | None = None
     unlabelled: Tensor | None = None
+    probabilities: Tensor | None = None
 
     @property
     def bad(self) -> Tensor:
