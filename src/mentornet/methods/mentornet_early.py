@@ -126,7 +126,7 @@ class MentorNetEarly(Method):
     strength: float = 3.0
     belief: float = 0.7
     forget: float = 0.9
-    rise: float = 0.15
+    rise: float = 0.1
 
     def __post_init__(self) -> None:
         check_not_negative(strength=self.strength)
