@@ -19,6 +19,7 @@ from mentornet.weighting import Evidence, anchored_posterior
 
 __all__ = ["MentorNetEarly"]
 
+_CLEAN = 0.06  # if fewer labels than this share look wrong, most of them are only hard
 _HELPS, _HARMS = 0.45, 0.65  # up to and from these shares of wrong labels, the term of ELR does so
 
 
@@ -47,7 +48,8 @@ class _Early(Supervision):
             return
         found = anchored_posterior(self.seen.shares(known), self.given[known].long())
         self.rate = found.noise_rate.to(self.trust)
-        share = min(1.0, self.steps / self.rises) if self.rises else 1.0
+        risen = min(1.0, self.steps / self.rises) if self.rises else 1.0
+        share = risen * (found.noise_rate / _CLEAN).clamp(max=1).square()
         self.trust[known] = (1 - share * (1 - found.right)).to(self.trust)
 
     def weights(self, evidence: Evidence, learning_rate: float) -> Tensor:
@@ -69,7 +71,7 @@ class _Early(Supervision):
             return self._taught(losses, logits, seen.weights, target)
 
         each = self._taught(seen.losses, seen.outputs.logits, seen.weights, target)
-        return Taught(each, recorded=seen.weights, of_logits=of_logits)
+        return Taught(each, of_logits=of_logits)
 
     def _taught(
         self, losses: Tensor, logits: Tensor, weights: Tensor | None, target: Tensor
@@ -104,7 +106,9 @@ class MentorNetEarly(Method):
     A student learns correct labels before it memorises wrong ones. So its predictions are averaged
     from the first epoch on, and v follows from them at the start of every epoch, by the share of
     wrong labels among the predictions that it is surest of (see `anchored_posterior`). While it
-    knows little, v counts in part: as 1 − a (1 − v), with a rising from 0 to 1.
+    knows little, v counts in part: as 1 − a (1 − v), with a rising from 0 to 1. If hardly any label
+    looks wrong, most that do are only hard to learn. So a is also multiplied by
+    min(1, ε̂/0.06)², with ε̂ = 1 − mean(v).
 
     The student learns v ℓ + λ' log(1 − ⟨p, t⟩), with t a faster moving average of a sample's
     predictions. The second term is that of ELR. It teaches samples that have little weight, but
