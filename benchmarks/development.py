@@ -57,7 +57,8 @@ WAYS = (
     "mentornet-early", "mentornet-auto", "full-model", "elr", "mentornet-posterior", "oracle",
 )  # fmt: skip
 SEEDS = {"mentornet-early": 2, "mentornet-auto": 2}
-OPTIMISER = OptimiserConfig(epochs=40, learning_rate=0.05, schedule="cosine", warm_up=0.1)
+EPOCHS = 40
+OPTIMISER = OptimiserConfig(epochs=EPOCHS, learning_rate=0.05, schedule="cosine", warm_up=0.1)
 BATCH, DECAY, HIDDEN = 128, 2e-3, 256
 
 
@@ -113,51 +114,70 @@ def student(inputs: int, classes: int) -> nn.Module:
     return nn.Sequential(*layers, nn.Linear(HIDDEN, classes))
 
 
+class Training:
+    """A student on the features of one column, taught by one method.
+
+    Args:
+        found: the data.
+        way: the name of the method.
+        seed: fixes the first weights, the order and the views.
+    """
+
+    def __init__(self, found: Data, way: str, seed: int) -> None:
+        self.found, self.records = found, Records(len(found.x), classes=found.classes)
+        self.steps, self.draw = max(1, round(len(found.x) / BATCH)), generator(seed, 99)
+        with seeded(seed):
+            self.net = student(found.x.shape[2], found.classes)
+        self.total = EPOCHS * self.steps
+        self.supervision = make_method(way).start(
+            Task(len(found.x), found.classes, self.total, seed=seed,
+                 is_correct=found.given == found.true)
+        )  # fmt: skip
+        fabric = Fabric(accelerator="cpu", devices=1)
+        self.step = TrainingStep(fabric, self.net, self.supervision, Processes())
+        self.sgd = torch.optim.SGD(self.net.parameters(), lr=0.1, momentum=0.9, nesterov=True)
+        self.decayed = [weight for weight in self.net.parameters() if weight.ndim > 1]
+
+    def epoch(self, epoch: int) -> None:
+        self.net.train()
+        self.supervision.begin_epoch(epoch)
+        x, given = self.found.x, self.found.given
+        order = torch.randperm(len(x), generator=self.draw).tensor_split(self.steps)
+        for number, index in enumerate(order, epoch * self.steps):
+            view = torch.randint(x.shape[1], (len(index),), generator=self.draw)
+            rate = learning_rate(OPTIMISER, number, self.total)
+            self.sgd.param_groups[0]["lr"] = rate
+            self.sgd.zero_grad()
+            done = self.step.take(Batch(index, x[index, view], given[index]), rate)
+            decays = torch.ones(1) if done.decays is None else done.decays
+            add_weight_decay(self.decayed, DECAY, decays)
+            self.sgd.step()
+            seen = done.evidence
+            self.records.add(
+                index, seen.losses, done.trust, seen.predicted, seen.labels, epoch, seen.margins
+            )
+        self.supervision.end_epoch(epoch)
+
+    @torch.no_grad()
+    def accuracy(self) -> float:
+        self.net.eval()
+        return 100 * _mean(self.net(self.found.x_held).argmax(1) == self.found.true_held)
+
+
 def run(column: str, way: str, seed: int) -> dict[str, Any]:
     """Train once, and return what the table shows."""
     started, found = time.perf_counter(), data(column, seed)
-    count, steps = len(found.x), max(1, round(len(found.x) / BATCH))
-    total, correct = 40 * steps, found.given == found.true
-    with seeded(seed):
-        net = student(found.x.shape[2], found.classes)
-    task = Task(count, found.classes, total, seed=seed, is_correct=correct)
-    supervision = make_method(way).start(task)
-    step = TrainingStep(Fabric(accelerator="cpu", devices=1), net, supervision, Processes())
-    sgd = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, nesterov=True)
-    weights = [weight for weight in net.parameters() if weight.ndim > 1]
-    records, draw, accuracy = Records(count, classes=found.classes), generator(seed, 99), []
-    for epoch in range(40):
-        net.train()
-        supervision.begin_epoch(epoch)
-        order = torch.randperm(count, generator=draw).tensor_split(steps)
-        for number, index in enumerate(order, epoch * steps):
-            view = torch.randint(found.x.shape[1], (len(index),), generator=draw)
-            batch = Batch(index, found.x[index, view], found.given[index])
-            rate = learning_rate(OPTIMISER, number, total)
-            sgd.param_groups[0]["lr"] = rate
-            sgd.zero_grad()
-            done = step.take(batch, rate)
-            add_weight_decay(weights, DECAY, torch.ones(1) if done.decays is None else done.decays)
-            sgd.step()
-            seen = done.evidence
-            records.add(
-                index, seen.losses, done.trust, seen.predicted, seen.labels, epoch, seen.margins
-            )
-        supervision.end_epoch(epoch)
+    training, accuracy = Training(found, way, seed), []
+    for epoch in range(EPOCHS):
+        training.epoch(epoch)
         if column in FIVE or epoch % 4 == 3:
-            accuracy.append(_accuracy(net, found))
-    estimate = supervision.metrics().get("noise_rate")
+            accuracy.append(training.accuracy())
+    estimate = training.supervision.metrics().get("noise_rate")
     return {
-        "accuracy": accuracy[-1], "best": max(accuracy), "wrong": _mean(~correct),
+        "accuracy": accuracy[-1], "best": max(accuracy), "wrong": _mean(found.given != found.true),
         "estimate": None if estimate is None else float(estimate),
-        **_judged(records, found, estimate), "seconds": time.perf_counter() - started,
+        **_judged(training.records, found, estimate), "seconds": time.perf_counter() - started,
     }  # fmt: skip
-
-
-@torch.no_grad()
-def _accuracy(net: nn.Module, found: Data) -> float:
-    net.eval()
-    return 100 * _mean(net(found.x_held).argmax(1) == found.true_held)
 
 
 def _mean(which: Tensor) -> float:
