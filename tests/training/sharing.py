@@ -29,8 +29,9 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     "spade": ("burn_in=0.1",),
     "mentornet": ("mentor=prediction-variance", "burn_in=0.1"),
     "mentornet-auto": ("burn_in=0.1",),
+    "mentornet-early": (),
 }
-"""FullModel, a layer beside the student, PD, DD learned twice, explicit G, T = 10, and auto."""
+"""FullModel, a layer beside the student, PD, DD learned twice, explicit G, T = 10, auto, early."""
 
 
 class Smooth(nn.Module):

@@ -18,6 +18,7 @@ from mentornet.methods.mentormix import MentorMix
 from mentornet.methods.mentornet import MentorNet, MentorNetPD
 from mentornet.methods.mentornet_auto import MentorNetAuto
 from mentornet.methods.mentornet_dd import MentorNetDD
+from mentornet.methods.mentornet_early import MentorNetEarly
 from mentornet.methods.mentornet_features import MentorNetFeatures
 from mentornet.methods.mentornet_posterior import MentorNetPosterior
 from mentornet.methods.method import Method, Needs, Setting, Task
@@ -65,6 +66,7 @@ METHODS: dict[str, type[Method]] = {
         MentorNetAuto,
         MentorNetPosterior,
         MentorNetFeatures,
+        MentorNetEarly,
         MentorNetDD,
         MentorBootstrap,
         GeneralisedCrossEntropy,

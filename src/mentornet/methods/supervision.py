@@ -93,11 +93,13 @@ class Supervision:
     Attributes:
         weighs: whether weight decay follows the weights, θ₀ · mean(v).
         reads_wrong: whether the evidence should have the loss on a class that is not predicted.
+        reads_predictions: whether the evidence should have the predicted probabilities.
         known: the look-up of verdicts, if the student is taught them.
     """
 
     weighs: bool = False
     reads_wrong: bool = False
+    reads_predictions: bool = False
     known: VerdictLookup | None = None
 
     def begin_epoch(self, epoch: int) -> None:

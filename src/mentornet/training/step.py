@@ -142,12 +142,18 @@ class TrainingStep:
         if self.supervision.reads_wrong:
             first = 0 if self.alone else self.processes.share(len(whole.index)).start
             columns.append(self.supervision.wrong_losses(outputs, predicted, first))
+        classes = 0
+        if self.supervision.reads_predictions:
+            classes = logits.shape[1]
+            columns += logits.softmax(1).unbind(1)
         if not self.alone:
             columns = self.processes.gather(columns, len(whole.index))
-        losses, predicted, margins, *wrong = columns
+        own = len(columns) - classes
+        losses, predicted, margins, *wrong = columns[:own]
         return Evidence(
-            losses, whole.given_label, predicted, whole.index, wrong[0] if wrong else None, margins
-        )
+            losses, whole.given_label, predicted, whole.index, wrong[0] if wrong else None, margins,
+            probabilities=torch.stack(columns[own:], 1) if classes else None,
+        )  # fmt: skip
 
     def _own(self, weights: Tensor | None, batch: Batch) -> Tensor | None:
         """Return the weights of our samples, from those of all processes."""

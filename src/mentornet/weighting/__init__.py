@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from mentornet.weighting.anchors import Anchored, anchored_posterior, balanced
 from mentornet.weighting.engine import Weighting, weighted_mean
 from mentornet.weighting.evidence import Evidence, loss_on_another_class
 from mentornet.weighting.history import LossHistory
@@ -27,6 +28,7 @@ from mentornet.weighting.weight_decay import (
 
 __all__ = [
     "DATA_DRIVEN",
+    "Anchored",
     "ClassLossLevel",
     "Evidence",
     "FairLossLevel",
@@ -46,6 +48,8 @@ __all__ = [
     "Weighting",
     "WeightingConfig",
     "add_weight_decay",
+    "anchored_posterior",
+    "balanced",
     "confident_start",
     "find_rule",
     "fit_linear",

@@ -20,7 +20,7 @@ IGNORE = -100
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a step knows of its samples; each column is `(B,)` and has no gradient.
+    """What a step knows of its samples; each column is `(B,)`, and nothing has a gradient.
 
     Attributes:
         losses: ℓ on the given label; NaN marks a loss that is not finite, or no label.
@@ -30,6 +30,7 @@ class Evidence:
         wrong: the loss on a random class that is not the predicted one, or None.
         margins: the logit of the given label minus the largest other logit, or None.
         unlabelled: which samples have no label, or None if all have one; see `with_unlabelled`.
+        probabilities: the predicted probabilities, `(B, K)`, or None; no column.
     """
 
     losses: Tensor
@@ -39,6 +40,7 @@ class Evidence:
     wrong: Tensor | None = None
     margins: Tensor | None = None
     unlabelled: Tensor | None = None
+    probabilities: Tensor | None = None
 
     @property
     def bad(self) -> Tensor:

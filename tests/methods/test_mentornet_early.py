@@ -1,0 +1,98 @@
+"""MentorNet early: its objective and its weights, each derived again."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from mentornet import MentorNetError
+from mentornet.data import Batch
+from mentornet.methods import Task, make_method
+from mentornet.weighting import anchored_posterior
+from tests.methods.steps import AtWork
+
+COUNT, CLASSES, STRENGTH = 60, 3, 2.0
+
+
+class Fixed(nn.Module):
+    """A student whose logits are its inputs, and that has a parameter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return inputs * self.scale
+
+
+def everything(every: int = 5) -> Batch:
+    """Sure predictions; one label in `every` contradicts them."""
+    draw = torch.Generator().manual_seed(0)
+    true = torch.arange(COUNT) % CLASSES
+    logits = 3 * nn.functional.one_hot(true, CLASSES) + torch.randn(COUNT, CLASSES, generator=draw)
+    given = torch.where(torch.arange(COUNT) % every == every - 1, (true + 1) % CLASSES, true)
+    return Batch(torch.arange(COUNT), logits, given)
+
+
+def at_work(**settings: float) -> AtWork:
+    method = make_method("mentornet-early", strength=STRENGTH, belief=0.5, **settings)
+    return AtWork(method, Task(COUNT, CLASSES, 10))
+
+
+def test_the_objective_and_the_weights_by_hand() -> None:
+    """Every epoch is one of ten steps, and the weights rise over four of them."""
+    batch, work = everything(), at_work(rise=0.4)
+    p, target = batch.inputs.softmax(1), torch.zeros(COUNT, CLASSES)
+    cross_entropy = -p.gather(1, batch.given_label[:, None])[:, 0].log()
+    right = anchored_posterior(p, batch.given_label).right.float()
+    for epoch, share in enumerate((0.0, 0.25, 0.5, 0.75, 1.0, 1.0)):
+        work.supervision.begin_epoch(epoch)
+        weights = 1 - share * (1 - right)
+        target = 0.5 * target + 0.5 * p
+        expected = weights * cross_entropy + STRENGTH * torch.log(1 - (p * target).sum(1))
+        done = work.step(Fixed(), batch)
+        assert done.trust is not None
+        assert torch.allclose(done.trust, weights, atol=2e-3)
+        assert done.loss.item() == pytest.approx(expected.mean().item(), abs=2e-3)
+    contradicted = torch.arange(COUNT) % 5 == 4
+    assert right[contradicted].max() < 0.5 < right[~contradicted].min()
+    rate = work.supervision.metrics()["noise_rate"]
+    assert float(rate) == pytest.approx(0.2, abs=0.05)
+
+
+def test_the_second_term_is_dropped_where_most_labels_are_wrong() -> None:
+    """All labels contradict the predictions, so only v ℓ is left."""
+    batch, work = everything(every=1), at_work(rise=0.0)
+    work.step(Fixed(), batch)
+    work.supervision.begin_epoch(1)
+    done = work.step(Fixed(), batch)
+    assert float(work.supervision.metrics()["noise_rate"]) > 0.65
+    assert done.trust is not None
+    losses = nn.functional.cross_entropy(batch.inputs, batch.given_label, reduction="none")
+    assert done.loss.item() == pytest.approx((done.trust * losses).mean().item(), rel=1e-5)
+
+
+def test_samples_that_were_never_seen_keep_weight_one() -> None:
+    batch, work = everything(), at_work(rise=0.0)
+    assert "noise_rate" not in work.supervision.metrics()
+    work.step(Fixed(), batch.rows(slice(0, COUNT // 2)))
+    work.supervision.begin_epoch(1)
+    done = work.step(Fixed(), batch)
+    assert done.trust is not None
+    assert (done.trust[COUNT // 2 :] == 1).all()
+    assert done.trust[: COUNT // 2].min() < 0.5
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"strength": -1.0}, "strength must be ≥ 0 and finite, got -1"),
+        ({"belief": 1.0}, r"belief must be in \[0, 1\), got 1"),
+        ({"forget": -0.1}, r"forget must be in \[0, 1\), got -0.1"),
+        ({"rise": 1.5}, r"rise must be in \[0, 1\], got 1.5"),
+    ],
+)
+def test_bad_settings(settings: dict[str, float], match: str) -> None:
+    with pytest.raises(MentorNetError, match=match):
+        make_method("mentornet-early", **settings)
