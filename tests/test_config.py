@@ -56,7 +56,7 @@ def test_the_resolved_config_resolves_to_itself(method: str, tmp_path: Path) -> 
 
 def test_nothing_is_left_open_but_what_does_not_apply() -> None:
     config = prepare(TrainConfig("digits")).config
-    assert config.method.method == "mentornet-auto"
+    assert config.method.method == "mentornet-early"
     left = [key for key, value in vars(config.optimiser).items() if value is None]
     assert left == ["optimiser", "head_rate", "steps"]  # SGD, which has no rate for a head
     assert config.student.student == "small-cnn"

@@ -40,7 +40,7 @@ def test_a_run_is_audited(digits: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert len(suspect) > 300
     page = (out / "report.html").read_text()
     assert "Labels of digits" in page
-    assert "mentornet-auto, 15 epochs, seed 0" in page
+    assert "mentornet-early, 15 epochs, seed 0" in page
     before = (out / "report.html").stat().st_mtime_ns
     assert main(["audit", f"{digits}", "--out", f"{out}"]) == 2
     assert "already; set overwrite to replace it" in capsys.readouterr().err

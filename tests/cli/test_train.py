@@ -55,12 +55,12 @@ def test_train_says_what_came_of_it(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert {"curves.png", "curves.svg"} <= {path.name for path in out.iterdir()}
 
 
-def test_auto_says_how_many_labels_look_wrong(
+def test_the_default_says_how_many_labels_look_wrong(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(train(tmp_path / "run")) == 0
     summary = read_json(tmp_path / "run" / "summary.json")
-    assert summary["method"] == "mentornet-auto"
+    assert summary["method"] == "mentornet-early"
     assert 0 <= summary["noise_rate_estimated"] <= 1
     said = " ".join(capsys.readouterr().out.split())
     assert f"wrong labels, estimated {summary['noise_rate_estimated']:.1%}" in said

@@ -152,7 +152,7 @@ def test_with_fewer_the_run_says_how_many_it_takes(
     tmp_path: Path, right: int, wrong: int, more: str
 ) -> None:
     found = prepared(tmp_path, of_each_kind(right, wrong))
-    assert found.config.method.method == "mentornet-auto"
+    assert found.config.method.method == "mentornet-early"
     assert found.verdicts is None
     assert len(found.train) == 100 - wrong
     assert any(f"verdicts on at least {more} it would be mentornet-dd" in n for n in found.notes)

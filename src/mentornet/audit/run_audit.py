@@ -132,7 +132,7 @@ def _noise_rate(
     """Return the run's own estimate of the share of wrong labels, and the plausible range.
 
     Verified samples that were drawn at random give the best estimate. (A user's own list may have
-    been picked in any way.) Without them, `mentornet-auto` has estimated the share.
+    been picked in any way.) Without them, a method that is told nothing has estimated the share.
     """
     drawn = prepared is not None and prepared.config.labels.clean_count is not None
     if prepared is not None and drawn and prepared.verdicts is not None:

@@ -37,8 +37,10 @@ from mentornet.training.pretrained import absolute, encoder_for, preprocessing_f
 from mentornet.training.recipes import Facts, is_frozen, resolve
 from mentornet.training.verdict_use import (
     choose_method,
+    default_method,
     early_method,
     gather_verdicts,
+    is_pretrained,
     use_verdicts,
 )
 from mentornet.verdicts import Verdicts
@@ -158,7 +160,7 @@ def prepare(
     verdicts, replaced = gather_verdicts(config, train, _known_paths(splits), others)
     count = len(train)
     frozen = is_frozen(config.student, len(train))
-    name, why = choose_method(config, verdicts, frozen=frozen)
+    name, why = choose_method(config, train, verdicts, frozen=frozen)
     method = make_method(name, **settings)
     _check_method(config, method)
     train, verified, samples, done = use_verdicts(config, method, train, verdicts)
@@ -196,12 +198,15 @@ def preview(config: TrainConfig, *, on_progress: Progress | None = None) -> Trai
     """
     known = with_preset(_absolute(config))
     name = early_method(known)
-    if known.data not in DATASETS or name is None:
+    open_still = name is None and (known.labels.verdicts or is_pretrained(known))
+    if known.data not in DATASETS or open_still:
         return prepare(config, on_progress=on_progress).config
+    dataset = DATASETS[known.data]
+    facts = Facts.of_dataset(dataset)
+    count = min(known.files.limit or facts.count, facts.count)
+    name = name or default_method(known, facts.kind, count, dataset.classes)
     method = make_method(name, **parse_settings(known.method.set))
     _check_method(known, method)
-    facts = Facts.of_dataset(DATASETS[known.data])
-    count = min(known.files.limit or facts.count, facts.count)
     return resolve(known, replace(facts, count=count), name=name, method=method)
 
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from mentornet.config import TrainConfig
-from mentornet.data import Samples
+from mentornet.data import Kind, Samples
 from mentornet.errors import MentorNetError
 from mentornet.methods import Method, make_method
 from mentornet.methods.settings import parse_settings
@@ -23,9 +23,10 @@ from mentornet.randomness import generator
 from mentornet.students import preprocessing_of
 from mentornet.verdicts import Verdicts, draw_verdicts, read_verdicts
 
-__all__ = ["choose_method", "early_method", "gather_verdicts", "use_verdicts"]
+__all__ = ["choose_method", "default_method", "early_method", "gather_verdicts", "use_verdicts"]
 
 _VERIFIED = 12  # a stream of randomness
+_ROOM = 2**27  # numbers N × K up to which predictions of every sample are kept by default: 1 GB
 
 
 def gather_verdicts(
@@ -65,21 +66,48 @@ def early_method(config: TrainConfig) -> str | None:
     """Return the name of the method; None if it depends on files, of verdicts or of samples."""
     if config.method.method is not None:
         return config.method.method
-    name = config.student.student
-    if name is not None and preprocessing_of(name) is not None:
+    if is_pretrained(config):
         return None  # it may be frozen, which depends on the number of samples
     if config.labels.clean_count is not None:
         return "mentornet-dd"
-    return None if config.labels.verdicts else "mentornet-auto"
+    return None
+
+
+def is_pretrained(config: TrainConfig) -> bool:
+    """Return whether the student is a pretrained network."""
+    name = config.student.student
+    return name is not None and preprocessing_of(name) is not None
+
+
+def default_method(config: TrainConfig, kind: Kind, count: int, classes: int) -> str:
+    """Return the method for users who say nothing of their labels.
+
+    For images it is mentornet-early, which remembers predictions, unless these would take too much
+    memory. It was not tried on pretrained networks, which are fine-tuned in few epochs; and a
+    linear model of texts learns too slowly to be judged early.
+
+    Args:
+        config: the config of the run.
+        kind: the kind of the samples.
+        count: the number N of training samples.
+        classes: the number K of classes.
+
+    >>> digits = TrainConfig("digits")
+    >>> default_method(digits, "images", 50_000, 100), default_method(digits, "tokens", 900, 2)
+    ('mentornet-early', 'mentornet-auto')
+    """
+    few = count * classes <= _ROOM and not is_pretrained(config)
+    return "mentornet-early" if few and kind == "images" else "mentornet-auto"
 
 
 def choose_method(
-    config: TrainConfig, verdicts: Verdicts | None, *, frozen: bool | None
+    config: TrainConfig, train: Samples, verdicts: Verdicts | None, *, frozen: bool | None
 ) -> tuple[str, list[str]]:
     """Return the name of the method, and notes for the user on that choice.
 
     Args:
         config: the config of the run.
+        train: all training samples.
         verdicts: all verdicts.
         frozen: whether the student is frozen, so that samples are features.
     """
@@ -89,11 +117,9 @@ def choose_method(
             "the student is frozen, so only a new last layer is trained, and the method is "
             "mentornet-features; set freeze to false to fine-tune the whole network"
         ]
-    if name is None and verdicts is None:
-        name = "mentornet-auto"
+    otherwise = default_method(config, train.kind, len(train), len(train.classes))
     if verdicts is None:
-        assert name is not None
-        return name, []
+        return name or otherwise, []
     right, wrong = verdicts.missing
     if name is None and right == wrong == 0:
         return "mentornet-dd", [
@@ -103,8 +129,8 @@ def choose_method(
     if name is None:
         kinds = ((right, "correct"), (wrong, "wrong"))
         more = " and ".join(f"{count} more {kind} labels" for count, kind in kinds if count)
-        return "mentornet-auto", [
-            f"the method is mentornet-auto; with verdicts on at least {more} it would be "
+        return otherwise, [
+            f"the method is {otherwise}; with verdicts on at least {more} it would be "
             "mentornet-dd, which learns from them"
         ]
     method = make_method(name, **parse_settings(config.method.set))
