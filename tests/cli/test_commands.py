@@ -224,7 +224,7 @@ def test_a_mistake_is_one_line_and_leaves_nothing_behind(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("words", [["mentors", "more"], ["audit"], ["train", "--epochs", "many"]])
+@pytest.mark.parametrize("words", [["mentors", "more"], ["predict"], ["train", "--epochs", "many"]])
 def test_what_the_parser_refuses(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(words)

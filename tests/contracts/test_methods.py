@@ -27,7 +27,8 @@ def task(total_steps: int = 10) -> Task:
     verdicts = Verdicts(every_second, is_correct[every_second], true_label[every_second])
     return Task(
         count=COUNT, classes=CLASSES, total_steps=total_steps, verdicts=verdicts,
-        is_correct=is_correct,
+        is_correct=is_correct, features=torch.rand(COUNT, 6, generator=draw),
+        given_label=torch.arange(COUNT) % CLASSES,
     )  # fmt: skip
 
 

@@ -55,8 +55,7 @@ COMMANDS = {
     ),
     "audit": Entry(
         "audit:Audit",
-        "Find the labels of a training run that are probably wrong, and write a page to check "
-        "them.",
+        "Find labels that are probably wrong, and write a page to check them.",
         ("train", "audit"),
     ),
     "shards": Entry(

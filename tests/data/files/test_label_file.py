@@ -73,7 +73,7 @@ def test_mistakes(tmp_path: Path) -> None:
         with pytest.raises(MentorNetError, match=re.escape(message)):
             read_labels(tmp_path / name, key)
     (tmp_path / "labels.csv").touch()
-    with pytest.raises(MentorNetError, match=re.escape("in a .npz, .npy or .pt file")):
+    with pytest.raises(MentorNetError, match=re.escape("from a .npz, .npy or .pt file")):
         read_labels(tmp_path / "labels.csv", "x")
 
 
