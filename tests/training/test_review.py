@@ -204,12 +204,15 @@ def test_checkpoints_are_in_order_of_epochs(tmp_path: Path) -> None:
     assert len(checkpoints.paths()) == 2
 
 
-@pytest.mark.parametrize("method", sorted(METHOD_SETTINGS.keys() - {"mentornet-dd", "verified"}))
+@pytest.mark.parametrize(
+    "method",
+    sorted(METHOD_SETTINGS.keys() - {"mentornet-dd", "mentornet-features", "verified"}),
+)
 def test_all_state_is_on_the_device_of_the_run(method: str) -> None:
     """Tried on the meta device, as there may be no other than the CPU.
 
-    (DD and verified look at their verified samples as they start, which that device cannot; they
-    hold what they remember wherever those are.)
+    (DD and verified look at their verified samples as they start, and features at all samples,
+    which that device cannot; they hold what they remember wherever those are.)
     """
     from mentornet.methods.settings import parse_settings
     from mentornet.methods.weighted import Weighted
