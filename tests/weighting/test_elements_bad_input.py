@@ -45,7 +45,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "no group": (lambda: token(logits, labels, groups=labels - 1), "group -1 is that of a place with label 0; only places without a label"),
     "group 3 of 3": (lambda: token(logits, labels, groups=labels + 3), "group 3 is not one of the 3 that 3 places of a sample can have"),
     "tokens at level sample": (lambda: MentorLoss(total_steps=9)(logits, labels), "look like tokens (B, T, K): use MentorLoss(level='token')"),
-    "as many tokens as tags": (lambda: MentorLoss(total_steps=9)(logits[:, :, :3], labels), "may be (B, T, K) or (B, K, T): use MentorLoss(level='token') for the first"),
+    "as many tokens as tags": (lambda: MentorLoss(total_steps=9)(logits[:, :, :3], labels), "may be (B, T, K) or (B, K, T): use MentorLoss(level='token') or level='text' for the first"),
     "classes last": (lambda: MentorLoss(total_steps=9, level="pixel")(torch.zeros(2, 5, 6, 3), torch.zeros(2, 5, 6).long()), "classes must be in dimension 1: give logits.movedim(-1, 1)"),
     "no image": (lambda: MentorLoss(total_steps=9, level="pixel")(logits[0], labels[0]), "level='pixel' needs logits of shape (B, K, H, W)"),
     "one class a sample": (lambda: MentorLoss(total_steps=9, level="class")(logits[0], labels[0]), "needs a label of 0 or 1 for each sample and class, (3, 4), got (3,); for one class a sample use level='sample'"),
