@@ -43,8 +43,9 @@ class Train:
       mentornet train digits --noise uniform:0.4 --clean-count 150 --out runs/digits
       mentornet train cifar10 --noise uniform:0.4 --method mentornet-pd --out runs/pd
       mentornet train photos/ --verdicts checked.csv --epochs 30 --out runs/photos
-      mentornet train cifar10 --method reed-soft --set beta=0.9 --out runs/reed
+      mentornet train photos/ --student hf:models/vit --out runs/vit
       mentornet train reviews.csv --text review --label stars --out runs/reviews
+      mentornet train cifar10 --method reed-soft --set beta=0.9 --out runs/reed
       mentornet train photos/ --batch-size 512 --accumulate 4 --out runs/large
       mentornet train cifar10 --noise uniform:0.4 --method mentornet-pd --preset paper --dry-run
       mentornet train --out runs/digits --resume

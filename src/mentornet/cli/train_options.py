@@ -50,7 +50,9 @@ _METHOD = listed(
 _STUDENT = listed(
     "The network that is trained:",
     {name: summary_of(factory) for name, factory in STUDENTS.items()},
-    "or a student of your own, as module:factory. By default the one that suits the data.",
+    "or a pretrained network: hf:FOLDER or hf:NAME for a classifier of Hugging Face transformers "
+    "(images or texts), timm:NAME for one of timm; or a student of your own, as module:factory. By "
+    "default the one that suits the data.",
 )
 
 _VERDICTS = (

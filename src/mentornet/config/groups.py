@@ -97,8 +97,8 @@ class StudentConfig:
     """The classifier that is trained.
 
     Attributes:
-        student: Name of a student, or `module:factory` for one of your own; by default one that
-            suits the data.
+        student: Name of a student, `hf:FOLDER` or `timm:NAME` for a pretrained one, or
+            `module:factory` for one of your own; by default one that suits the data.
         width: Channels of the student's first block (small-cnn, fast; by default 32), the factor
             of its 16, 32 and 64 channels (resnet; by default 1), or units of each hidden layer
             (mlp; by default 256).
