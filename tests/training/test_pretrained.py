@@ -27,6 +27,7 @@ from mentornet.methods import Supervision
 from mentornet.randomness import seeded
 from mentornet.records import read_records
 from mentornet.students import BodyAndHead
+from mentornet.students.hugging_face import keep_description
 from mentornet.training import RunFolder, load_student, predict, prepare, train
 from mentornet.training.optimisers import follow_weights, make_optimiser, set_learning_rate
 from tests.data.layouts import jpeg, put
@@ -273,3 +274,9 @@ def test_what_does_not_go_together(
         student = f"hf:{text_model(tmp_path / 'model')}"
     with pytest.raises(MentorNetError, match=message):
         prepare(config(photos, student, **settings))
+
+
+def test_what_a_killed_start_has_left_is_no_obstacle(tmp_path: Path) -> None:
+    """The description of a network is written before the config, which marks a run."""
+    keep_description(image_model(tmp_path / "model"), tmp_path / "run" / "student")
+    RunFolder(tmp_path / "run").check_free()

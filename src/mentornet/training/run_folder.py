@@ -95,6 +95,7 @@ class RunFolder:
             self.data.name,
             self.labels.name,
             self.encoder.name,
+            self.student.name,
         }  # of a run that was killed at its start
         foreign = {name for name in found - ours if not _TEMPORARY.fullmatch(name)}
         if foreign:
