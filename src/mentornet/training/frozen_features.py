@@ -54,15 +54,15 @@ def on_features(
     body = whole.body.to(device)
     features = _Features(body, f"{preprocessing}", prepared, device, observer)
 
-    def seen(samples: Samples | None) -> Samples | None:
-        return None if samples is None else replace(samples, inputs=features.of(samples))
+    def seen(samples: Samples) -> Samples:
+        return replace(samples, inputs=features.of(samples))
 
     def every() -> Prepared:
         return replace(
-            prepared, train=_there(seen(prepared.train)), test=_there(seen(prepared.test)),
-            validation=seen(prepared.validation), body=body, preprocessing=None,
-            further={name: _there(seen(part)) for name, part in prepared.further.items()},
-            origin=prepared,
+            prepared, train=seen(prepared.train), test=seen(prepared.test),
+            validation=None if prepared.validation is None else seen(prepared.validation),
+            further={name: seen(part) for name, part in prepared.further.items()},
+            body=body, preprocessing=None, origin=prepared,
         )  # fmt: skip
 
     found = every() if processes.first else None
@@ -115,11 +115,6 @@ class _Features:
         if not features.isfinite().all():
             raise MentorNetError("the pretrained student makes features that are not finite")
         return features
-
-
-def _there(samples: Samples | None) -> Samples:
-    assert samples is not None
-    return samples
 
 
 def _read(file: Path, count: int) -> Tensor | None:
