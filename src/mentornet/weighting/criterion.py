@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from mentornet.curricula import Curriculum
 from mentornet.distributed import EvenBatches
 from mentornet.errors import MentorNetError
-from mentornet.precision import HALF, full_precision
+from mentornet.precision import HALF, NeverHalved, full_precision
 from mentornet.records import Records
 from mentornet.verdicts import Verdicts
 from mentornet.weighting.account import Account
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["Criterion"]
 
 
-class Criterion(nn.Module):
+class Criterion(NeverHalved):
     """The base of `MentorLoss`: everything but the loss. See there for the arguments."""
 
     def __init__(
@@ -340,21 +340,10 @@ class Criterion(nn.Module):
             self.to(evidence.losses.device)
         check_numbers(evidence, self.engine.step, first=self.account.bad_samples == 0)
 
-    def _apply(self, fn: Any, recurse: bool = True) -> Criterion:
-        """Move to another device or dtype, but keep at least float32."""
-
-        def not_halved(part: Tensor) -> Tensor:
-            moved: Tensor = fn(part)
-            return part.to(moved.device) if moved.dtype in HALF else moved
-
-        super()._apply(not_halved, recurse)
-        return self
-
     def extra_repr(self) -> str:
         name = AUTO if self.engine.auto is not None else self.engine.rule.name
         return f"mentor={name!r}, total_steps={self.total_steps}, samples={self.samples}"
 
 
-def _count_on(module: nn.Module, _: Any) -> None:
-    assert isinstance(module, Criterion)
+def _count_on(module: Any, _: Any) -> None:
     module._calls = int(module.engine.step)
