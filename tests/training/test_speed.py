@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
-from mentornet.config import MachineConfig
-from mentornet.training import speed
+from mentornet.config import MachineConfig, OptimiserConfig, TrainConfig
+from mentornet.training import DivergedError, speed
 from mentornet.training.speed import Trial, choose_machine, images_per_second
 from tests.training.runs import prepared
 
@@ -37,6 +38,44 @@ def test_a_trial_is_timed_in_a_process_of_its_own() -> None:
 def test_a_way_that_kills_the_process_is_not_taken() -> None:
     deadly = replace(TINY, student="tests.training.test_speed:crashes", sizes={})
     assert images_per_second(deadly) is None
+
+
+class _Spoilt(torch.autograd.Function):
+    """The identity, with a gradient of NaN: what bf16 compiled becomes on some processors."""
+
+    @staticmethod
+    def forward(ctx: Any, values: torch.Tensor) -> torch.Tensor:
+        return values.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        return gradient * torch.nan
+
+
+class Miscalculating(nn.Module):
+    """A student with right outputs and wrong gradients."""
+
+    def __init__(self, channels: int = 1, classes: int = 10) -> None:
+        super().__init__()
+        self.classify = nn.Linear(channels, classes)
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = _Spoilt.apply(self.classify(images.mean((2, 3))))
+        return logits
+
+
+def test_a_way_whose_gradients_are_not_finite_is_not_taken() -> None:
+    wrong = replace(TINY, student="tests.training.test_speed:Miscalculating", sizes={})
+    assert images_per_second(wrong) is None
+
+
+def test_divergence_names_the_settings_that_may_be_at_fault() -> None:
+    config = TrainConfig("digits", machine=MachineConfig("cpu", precision="bf16", compile="on"))
+    config = replace(config, optimiser=OptimiserConfig(learning_rate=0.2))
+    said = f"{DivergedError.at(1, 36, [], config)}"
+    assert "learning_rate below 0.2, or leave out compile=on or precision=bf16" in said
+    plain = replace(config, machine=MachineConfig("cpu", precision="32", compile="off"))
+    assert f"{DivergedError.at(1, 36, [], plain)}".endswith("below 0.2")
 
 
 def test_a_short_run_is_not_worth_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:

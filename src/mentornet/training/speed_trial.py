@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from lightning_fabric import Fabric
 
+from mentornet.errors import MentorNetError
 from mentornet.students import initialised, make_student
 from mentornet.training.speed import Trial
 
@@ -17,14 +18,18 @@ __all__ = ["time_trial"]
 
 
 def time_trial(trial: Trial) -> float:
-    """Images per second over a few steps, after two steps of warm-up."""
+    """Return images per second over a few steps, after two steps of warm-up.
+
+    Raise if the first gradient is not finite: some processors compute some compiled code wrongly.
+    """
     precision: Any = "bf16-mixed" if trial.precision == "bf16" else "32-true"
     fabric = Fabric(accelerator=trial.accelerator, devices=1, precision=precision)
     student: Any = make_student(
         trial.student, channels=trial.channels, classes=trial.classes, **trial.sizes
     )
     student = initialised(student, (trial.channels, trial.height, trial.width))
-    images = torch.zeros(trial.batch_size, trial.channels, trial.height, trial.width)
+    shape = trial.batch_size, trial.channels, trial.height, trial.width
+    images = torch.rand(shape, generator=torch.Generator().manual_seed(0))
     if trial.channels_last:
         student = student.to(memory_format=torch.channels_last)
         images = images.to(memory_format=torch.channels_last)
@@ -42,9 +47,17 @@ def time_trial(trial: Trial) -> float:
         optimiser.zero_grad()
         if trained:
             fabric.backward(loss)
+        if step == 0:
+            _check_gradients(trained)
         optimiser.step()
         loss.item()  # waits for the device
     return trial.steps * trial.batch_size / (time.perf_counter() - started)
+
+
+def _check_gradients(parameters: list[torch.nn.Parameter]) -> None:
+    for parameter in parameters:
+        if parameter.grad is not None and not parameter.grad.isfinite().all():
+            raise MentorNetError("a gradient is NaN or infinite")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from mentornet.training.assembly import (
     task_of,
 )
 from mentornet.training.batches import eval_batches
+from mentornet.training.diverged import DivergedError
 from mentornet.training.evaluation import Evaluation, evaluate
 from mentornet.training.expected_time import tell_time
 from mentornet.training.frozen_features import on_features
@@ -46,10 +47,6 @@ __all__ = ["DivergedError", "Trainer"]
 
 _DROPOUT = 3  # stream of randomness
 _LOOK_EVERY = 0.2  # seconds between two reports of the metrics of a step
-
-
-class DivergedError(MentorNetError):
-    """The loss has become NaN or infinite."""
 
 
 class Trainer:
@@ -182,11 +179,7 @@ class Trainer:
         if step < 0:
             return
         paths = [] if self.run is None else self.run.checkpoints.paths()
-        good = f"the last good checkpoint is {paths[-1]}" if paths else "there is no checkpoint yet"
-        raise DivergedError(
-            f"the loss is NaN or infinite at step {step} of {self.total_steps}; {good}. "
-            f"Try a learning_rate below {self.config.optimiser.learning_rate:g}"
-        )
+        raise DivergedError.at(step, self.total_steps, paths, self.config)
 
     def evaluate(self, images: Samples) -> Evaluation:
         """Evaluate the student on these samples."""
