@@ -27,12 +27,21 @@ if TYPE_CHECKING:
         fit_labels,
         make_mentor,
     )
-    from mentornet.weighting import MentorLoss, NoiseEstimate, WeightDecay, scale_weight_decay
+    from mentornet.weighting import (
+        EarlyConfig,
+        EarlyLoss,
+        MentorLoss,
+        NoiseEstimate,
+        WeightDecay,
+        scale_weight_decay,
+    )
 
 __all__ = [
     "ARCHITECTURES",
     "CURRICULA",
     "Curriculum",
+    "EarlyConfig",
+    "EarlyLoss",
     "FitConfig",
     "FitRecord",
     "Mentor",

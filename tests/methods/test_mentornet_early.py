@@ -36,25 +36,28 @@ def everything(every: int = 5) -> Batch:
 
 
 def at_work(**settings: float) -> AtWork:
+    settings = {"burn_in": 0.0, "rise": 0.0, **settings}
     method = make_method("mentornet-early", strength=STRENGTH, belief=0.5, **settings)
     return AtWork(method, Task(COUNT, CLASSES, 10))
 
 
 def test_the_objective_and_the_weights_by_hand() -> None:
-    """Every epoch is one of ten steps, and the weights rise over four of them."""
-    batch, work = everything(), at_work(rise=0.4)
-    p, target = batch.inputs.softmax(1), torch.zeros(COUNT, CLASSES)
-    cross_entropy = -p.gather(1, batch.given_label[:, None])[:, 0].log()
-    right = anchored_posterior(p, batch.given_label).right.float()
-    for epoch, share in enumerate((0.0, 0.25, 0.5, 0.75, 1.0, 1.0)):
+    """Every epoch is one of ten steps; after two of them, the targets go to r in four more."""
+    batch, work = everything(), at_work(burn_in=0.2, rise=0.4)
+    p, belief = batch.inputs.softmax(1), torch.zeros(COUNT, CLASSES)
+    own = nn.functional.one_hot(batch.given_label, CLASSES).float()
+    true = anchored_posterior(p, batch.given_label).true.float()
+    for epoch, share in enumerate((0.0, 0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0)):
         work.supervision.begin_epoch(epoch)
-        weights = 1 - share * (1 - right)
-        target = 0.5 * target + 0.5 * p
-        expected = weights * cross_entropy + STRENGTH * torch.log(1 - (p * target).sum(1))
+        target = (1 - share) * own + share * true
+        belief = 0.5 * belief + 0.5 * p
+        term = torch.log(1 - (p * belief).sum(1))
+        expected = STRENGTH * (1 - share * 2 / 3) * term - (target * p.log()).sum(1)
         done = work.step(Fixed(), batch)
         assert done.trust is not None
-        assert torch.allclose(done.trust, weights, atol=2e-3)
+        assert torch.allclose(done.trust, (target * own).sum(1), atol=2e-3)
         assert done.loss.item() == pytest.approx(expected.mean().item(), abs=2e-3)
+    right = (true * own).sum(1)
     contradicted = torch.arange(COUNT) % 5 == 4
     assert right[contradicted].max() < 0.5 < right[~contradicted].min()
     rate = work.supervision.metrics()["noise_rate"]
@@ -62,19 +65,19 @@ def test_the_objective_and_the_weights_by_hand() -> None:
 
 
 def test_the_second_term_is_dropped_where_most_labels_are_wrong() -> None:
-    """All labels contradict the predictions, so only v ℓ is left."""
-    batch, work = everything(every=1), at_work(rise=0.0)
+    """All labels contradict the predictions, so only the cross-entropy to r is left."""
+    batch, work = everything(every=1), at_work()
     work.step(Fixed(), batch)
     work.supervision.begin_epoch(1)
     done = work.step(Fixed(), batch)
     assert float(work.supervision.metrics()["noise_rate"]) > 0.65
-    assert done.trust is not None
-    losses = nn.functional.cross_entropy(batch.inputs, batch.given_label, reduction="none")
-    assert done.loss.item() == pytest.approx((done.trust * losses).mean().item(), rel=1e-5)
+    p = batch.inputs.softmax(1)
+    true = anchored_posterior(p, batch.given_label).true.float()
+    assert done.loss.item() == pytest.approx(-(true * p.log()).sum(1).mean().item(), abs=2e-3)
 
 
-def test_samples_that_were_never_seen_keep_weight_one() -> None:
-    batch, work = everything(), at_work(rise=0.0)
+def test_samples_that_were_never_seen_keep_their_label() -> None:
+    batch, work = everything(), at_work()
     assert "noise_rate" not in work.supervision.metrics()
     work.step(Fixed(), batch.rows(slice(0, COUNT // 2)))
     work.supervision.begin_epoch(1)
@@ -90,6 +93,7 @@ def test_samples_that_were_never_seen_keep_weight_one() -> None:
         ({"strength": -1.0}, "strength must be ≥ 0 and finite, got -1"),
         ({"belief": 1.0}, r"belief must be in \[0, 1\), got 1"),
         ({"forget": -0.1}, r"forget must be in \[0, 1\), got -0.1"),
+        ({"burn_in": -0.5}, r"burn_in must be in \[0, 1\], got -0.5"),
         ({"rise": 1.5}, r"rise must be in \[0, 1\], got 1.5"),
     ],
 )

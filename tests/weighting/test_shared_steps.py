@@ -16,7 +16,12 @@ from tests.weighting import loops
 
 
 @pytest.mark.parametrize(
-    ("loop", "main"), [(loops.loop, loops.main), (loops.tagging_loop, loops.tag)]
+    ("loop", "main"),
+    [
+        (loops.loop, loops.main),
+        (loops.tagging_loop, loops.tag),
+        (loops.early_loop, loops.judge),
+    ],
 )
 def test_two_processes_equal_one(
     tmp_path: Path, loop: Callable[[], dict[str, Any]], main: Callable[[str], None]

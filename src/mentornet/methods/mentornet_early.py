@@ -6,139 +6,87 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import torch
 from torch import Tensor
 
-from mentornet.curricula.curriculum import check_not_negative
-from mentornet.errors import MentorNetError
-from mentornet.methods.early_learning import clipped, early_learning_term
-from mentornet.methods.memory import PredictionMemory
 from mentornet.methods.method import Method, Task
-from mentornet.methods.supervision import Outputs, Seen, Supervision, Taught
-from mentornet.weighting import Evidence, anchored_posterior
+from mentornet.methods.supervision import Seen, Supervision, Taught
+from mentornet.weighting import EarlyConfig, EarlyJudge, Evidence
 
 __all__ = ["MentorNetEarly"]
 
-_CLEAN = 0.06  # if fewer labels than this share look wrong, most of them are only hard
-_HELPS, _HARMS = 0.45, 0.65  # up to and from these shares of wrong labels, the term of ELR does so
-
 
 class _Early(Supervision):
-    """Teaches v ℓ + λ' log(1 − ⟨p, t⟩), and computes v anew at the start of every epoch.
+    """Teaches the losses of the judge, who judges at the start of every epoch.
 
     Args:
-        task: the task of the run.
-        method: the settings.
+        judge: finds the targets.
+        total_steps: the number of steps of the whole training.
     """
 
     reads_predictions = True
 
-    def __init__(self, task: Task, method: MentorNetEarly) -> None:
-        self.strength, self.rises = method.strength, method.rise * task.total_steps
-        self.memory = PredictionMemory(task.count, task.classes, method.belief, task.device)
-        self.seen = PredictionMemory(task.count, task.classes, method.forget, task.device)
-        self.given = torch.full((task.count,), -1, dtype=torch.int32, device=task.device)
-        self.trust = torch.ones(task.count, device=task.device)
-        self.rate = torch.full((), torch.nan, device=task.device)
+    def __init__(self, judge: EarlyJudge, total_steps: int) -> None:
+        self.judge, self.total_steps = judge, total_steps
         self.steps = 0
 
     def begin_epoch(self, epoch: int) -> None:
-        known = (self.given >= 0).nonzero()[:, 0]
-        if not len(known):
-            return
-        found = anchored_posterior(self.seen.shares(known), self.given[known].long())
-        self.rate = found.noise_rate.to(self.trust)
-        risen = min(1.0, self.steps / self.rises) if self.rises else 1.0
-        share = risen * (found.noise_rate / _CLEAN).clamp(max=1).square()
-        self.trust[known] = (1 - share * (1 - found.right)).to(self.trust)
+        self.judge.judge(self.steps / self.total_steps)
 
     def weights(self, evidence: Evidence, learning_rate: float) -> Tensor:
-        assert evidence.index is not None
-        assert evidence.probabilities is not None
         self.steps += 1
-        p = clipped(evidence.probabilities)
-        p = p / p.sum(1, keepdim=True)
-        self.memory.add(evidence.index, p)
-        self.seen.add(evidence.index, p)
-        self.given[evidence.index] = evidence.labels.int()
-        return self.trust[evidence.index]
+        return self.judge.see(evidence)
 
     def teach(self, seen: Seen) -> Taught:
-        target = self.memory.average[seen.batch.index]
-
         def of_logits(logits: Tensor) -> Tensor:
-            losses = self.losses(Outputs(logits), seen.label, seen.batch)
-            return self._taught(losses, logits, seen.weights, target)
+            return self.judge.losses(logits.log_softmax(1), seen.batch.index)
 
-        each = self._taught(seen.losses, seen.outputs.logits, seen.weights, target)
+        each = self.judge.losses(seen.outputs.log_p, seen.batch.index)
         return Taught(each, of_logits=of_logits)
 
-    def _taught(
-        self, losses: Tensor, logits: Tensor, weights: Tensor | None, target: Tensor
-    ) -> Tensor:
-        assert weights is not None
-        harm = ((self.rate.nan_to_num(0.0) - _HELPS) / (_HARMS - _HELPS)).clamp(0, 1)
-        term = early_learning_term(clipped(logits.softmax(1)), target)
-        return weights.detach() * losses + self.strength * (1 - harm) * term
-
     def metrics(self) -> Mapping[str, Tensor | float]:
-        return {} if self.rate.isnan() else {"noise_rate": self.rate}
+        return {} if self.judge.rate.isnan() else {"noise_rate": self.judge.rate}
 
     def state_dict(self) -> dict[str, Any]:
-        return {
-            "memory": self.memory.average.clone(), "seen": self.seen.average.clone(),
-            "given": self.given.clone(), "trust": self.trust.clone(),
-            "rate": self.rate.clone(), "steps": self.steps,
-        }  # fmt: skip
+        judge = {name: value.clone() for name, value in self.judge.state_dict().items()}
+        return {"judge": judge, "steps": self.steps}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        device = self.given.device
-        self.memory.average = state["memory"].to(device)
-        self.seen.average = state["seen"].to(device)
-        self.given, self.trust = state["given"].to(device), state["trust"].to(device)
-        self.rate, self.steps = state["rate"].to(device), state["steps"]
+        self.judge.load_state_dict(state["judge"])
+        self.steps = state["steps"]
 
 
 @dataclass(frozen=True)
 class MentorNetEarly(Method):
-    """v = P(the given label is correct | averaged predictions), from the second epoch on.
+    """Targets from P(true class | averaged predictions, given label), after a fifth of training.
 
-    A student learns correct labels before it memorises wrong ones. So its predictions are averaged
-    from the first epoch on, and v follows from them at the start of every epoch, by the share of
-    wrong labels among the predictions that it is surest of (see `anchored_posterior`). While it
-    knows little, v counts in part: as 1 − a (1 − v), with a rising from 0 to 1. If hardly any label
-    looks wrong, most that do are only hard to learn. So a is also multiplied by
-    min(1, ε̂/0.06)², with ε̂ = 1 − mean(v).
-
-    The student learns v ℓ + λ' log(1 − ⟨p, t⟩), with t a faster moving average of a sample's
-    predictions. The second term is that of ELR. It teaches samples that have little weight, but
-    where most labels are wrong it only confirms mistakes of the student. So λ' = λ while the
-    estimated share of wrong labels is at most 0.45; it falls linearly, and is 0 from 0.65 on.
-
-    Nothing need be known of the labels. The method remembers 2 N K numbers.
+    See `weighting.early` for the formulas; `MentorLoss("early")` is the same in a training loop of
+    one's own. Nothing need be known of the labels. The method remembers 3 N K numbers.
 
     Args:
-        strength: λ ≥ 0.
-        belief: decay of the moving average t, in [0, 1).
-        forget: decay of the moving average that v is computed from, in [0, 1).
-        rise: share of training in which a rises to 1, in [0, 1].
+        strength: λ ≥ 0, of the term that keeps labels from being memorised.
+        belief: decay of the moving average of predictions in that term, in [0, 1).
+        forget: decay of the moving average that labels are judged by, in [0, 1).
+        burn_in: share of training in which the given labels are the targets, in [0, 1].
+        rise: share of training after that in which the targets change over, in [0, 1].
     """
 
     name: ClassVar[str] = "mentornet-early"
     title: ClassVar[str] = "MentorNet early"
-    summary: ClassVar[str] = "weights by averaged predictions, before labels are memorised (ours)"
-    strength: float = 3.0
-    belief: float = 0.7
-    forget: float = 0.9
-    rise: float = 0.1
+    summary: ClassVar[str] = "finds true classes before wrong labels are memorised (ours)"
+    strength: float = EarlyConfig.strength
+    belief: float = EarlyConfig.belief
+    forget: float = EarlyConfig.forget
+    burn_in: float = EarlyConfig.burn_in
+    rise: float = EarlyConfig.rise
 
     def __post_init__(self) -> None:
-        check_not_negative(strength=self.strength)
-        for name, decay in (("belief", self.belief), ("forget", self.forget)):
-            if not 0 <= decay < 1:
-                raise MentorNetError(f"{name} must be in [0, 1), got {decay:g}")
-        if not 0 <= self.rise <= 1:
-            raise MentorNetError(f"rise must be in [0, 1], got {self.rise:g}")
+        _ = self.judging
+
+    @property
+    def judging(self) -> EarlyConfig:
+        """The settings of the judge."""
+        return EarlyConfig(self.strength, self.belief, self.forget, self.burn_in, self.rise)
 
     def start(self, task: Task) -> Supervision:
-        return _Early(task, self)
+        judge = EarlyJudge(task.count, task.classes, self.judging)
+        return _Early(judge.to(task.device), task.total_steps)

@@ -145,7 +145,7 @@ class TrainingStep:
         classes = 0
         if self.supervision.reads_predictions:
             classes = logits.shape[1]
-            columns += logits.softmax(1).unbind(1)
+            columns += outputs.log_p.detach().exp().unbind(1)
         if not self.alone:
             columns = self.processes.gather(columns, len(whole.index))
         own = len(columns) - classes

@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
-from mentornet.weighting.anchors import Anchored, anchored_posterior, balanced
+from mentornet.weighting.anchors import anchored_posterior, balanced
+from mentornet.weighting.early import EarlyConfig, EarlyJudge
+from mentornet.weighting.early_loss import EarlyLoss
 from mentornet.weighting.engine import Weighting, weighted_mean
 from mentornet.weighting.evidence import Evidence, loss_on_another_class
 from mentornet.weighting.history import LossHistory
 from mentornet.weighting.learning import LearnedMentor, Learning, Outcome
 from mentornet.weighting.levels import ClassLossLevel, FairLossLevel, LossLevel
 from mentornet.weighting.linear_fit import LinearFit, fit_linear, standardised
+from mentornet.weighting.memory import PredictionMemory, clipped, early_learning_term
 from mentornet.weighting.mentor_loss import MentorLoss
 from mentornet.weighting.noise_rate import NoiseEstimate, NoiseRate
 from mentornet.weighting.out_of_fold import judge_features, linear_decay
@@ -28,8 +31,10 @@ from mentornet.weighting.weight_decay import (
 
 __all__ = [
     "DATA_DRIVEN",
-    "Anchored",
     "ClassLossLevel",
+    "EarlyConfig",
+    "EarlyJudge",
+    "EarlyLoss",
     "Evidence",
     "FairLossLevel",
     "LabelPosterior",
@@ -43,6 +48,7 @@ __all__ = [
     "NoiseEstimate",
     "NoiseRate",
     "Outcome",
+    "PredictionMemory",
     "Rule",
     "WeightDecay",
     "Weighting",
@@ -50,7 +56,9 @@ __all__ = [
     "add_weight_decay",
     "anchored_posterior",
     "balanced",
+    "clipped",
     "confident_start",
+    "early_learning_term",
     "find_rule",
     "fit_linear",
     "judge_features",

@@ -1,58 +1,43 @@
-"""The probability that each given label is correct, by the predictions a student is surest of.
+"""The true class of each sample, by the predictions that a student is surest of.
 
 A student learns P(given label | sample), not P(true class | sample). Both a student that is unsure
 of correct labels and one that is sure of 30 % wrong labels predict the given label with 70 %, so
 its probabilities alone cannot say how many labels are wrong. But where it is surest, the true class
-is hardly in doubt. The share of these anchors that have another label is the share ε of wrong ones.
+is hardly in doubt. The labels of these anchors of class k show T[k, j] = P(given label j | true
+class k), and the share ε of wrong labels. Bayes' rule then gives, for a sample with given label y,
 
-With ε, and with a wrong label being any other class with equal chance, Bayes' rule gives
+    r(k) = q(k) T[k, y] / Σ_l q(l) T[l, y],
 
-    v = q(y) (1 − ε) / (q(y) (1 − ε) + (1 − q(y)) ε/(K − 1)),
+the probability of each true class, and r(y) is the probability that the label is correct. q ∝ p^s
+is the student's prediction, made surer (s > 1) or less sure (s < 1) so that the given labels are
+most likely.
 
-the probability that the given label y is correct, where q ∝ p^s is the student's prediction, made
-surer (s > 1) or less sure (s < 1) so that the given labels are most likely.
-
-A full noise matrix in place of ε takes confusions of the student for confusions of the labels: it
-was worse in all our development runs. Shapes: N samples, K classes.
+Classes that a student confuses look like labels that are confused, so T is in part the matrix in
+which all wrong classes are as likely; the fewer anchors a class has, the more so.
+Shapes: N samples, K classes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
-__all__ = ["Anchored", "anchored_posterior", "balanced"]
+from mentornet.weighting.posterior import LabelPosterior, fitted
 
-_SUREST = 0.25  # share of the samples predicted as a class that are its anchors …
+__all__ = ["anchored_posterior", "balanced"]
+
+_SUREST = 0.5  # share of the samples predicted as a class that are its anchors …
 _ANCHORS = 5  # … and at least so many
+_EVEN = 0.3  # share in T of the matrix in which all wrong classes are as likely …
+_PRIOR = 2  # … plus what so many anchors for each class would add
 _RATES = 0.002, 0.95  # the smallest and the largest ε
-_LEAST = 1e-4  # the smallest probability
+_LEAST = 1e-4  # the smallest probability of a prediction
+_RAREST = 0.02  # K times the smallest number in T
 _ROUNDS = 5  # of balancing
-_EXPONENTS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Anchored:
-    """What is known of the given labels.
-
-    Attributes:
-        right: v, the probability that each given label is correct, `(N,)`.
-        exponent: s.
-    """
-
-    right: Tensor
-    exponent: float
-
-    @property
-    def noise_rate(self) -> Tensor:
-        """The expected share of wrong labels, 1 − mean(v), a scalar."""
-        return 1 - self.right.mean()
-
-
-def anchored_posterior(probabilities: Tensor, given_label: Tensor) -> Anchored:
-    """Return the probability that each given label is correct.
+def anchored_posterior(probabilities: Tensor, given_label: Tensor) -> LabelPosterior:
+    """Return the probability of each true class, and T.
 
     Args:
         probabilities: p, averaged predictions of a student that has memorised no wrong labels yet,
@@ -64,18 +49,12 @@ def anchored_posterior(probabilities: Tensor, given_label: Tensor) -> Anchored:
     >>> anchored_posterior(p, label).right[[0, 9]].round(decimals=1)
     tensor([1., 0.], dtype=torch.float64)
     """
-    classes = probabilities.shape[1]
     p = balanced(probabilities.double().clamp(min=_LEAST), given_label)
-    rate = _rate_of_anchors(p, given_label)
-    found = []
-    for exponent in _EXPONENTS:
-        q = p**exponent
-        own = (q.gather(1, given_label[:, None]) / q.sum(1, keepdim=True))[:, 0]
-        correct, wrong = own * (1 - rate), (1 - own) * rate / (classes - 1)
-        likelihood = (correct + wrong).log().mean().item()
-        found.append((likelihood, exponent, correct / (correct + wrong)))
-    _, exponent, right = max(found, key=lambda one: one[0])
-    return Anchored(right, exponent)
+    transition = _transition(p, given_label)
+    q, exponent = fitted(p, given_label, transition)
+    joint = q * transition[:, given_label].T
+    true = joint / joint.sum(1, keepdim=True)
+    return LabelPosterior(true, given_label, transition, exponent)
 
 
 def balanced(probabilities: Tensor, given_label: Tensor) -> Tensor:
@@ -96,13 +75,20 @@ def balanced(probabilities: Tensor, given_label: Tensor) -> Tensor:
     return p
 
 
-def _rate_of_anchors(p: Tensor, given_label: Tensor) -> Tensor:
-    """Return ε, the share of the anchors of all classes that have another given label, a scalar."""
+def _transition(p: Tensor, given_label: Tensor) -> Tensor:
+    """Return T, `(K, K)`, from the labels of the anchors of each class."""
+    classes = p.shape[1]
     sure, predicted = p.max(1)
-    against = count = torch.zeros((), dtype=p.dtype, device=p.device)
-    for one in range(p.shape[1]):
+    counts = torch.zeros(classes, classes).to(p)
+    for one in range(classes):
         of_class = (predicted == one).nonzero()[:, 0]
         some = min(len(of_class), max(_ANCHORS, round(_SUREST * len(of_class))))
         anchors = of_class[sure[of_class].topk(some).indices]
-        against, count = against + (given_label[anchors] != one).sum(), count + some
-    return (against / count).clamp(*_RATES)
+        counts[one] = torch.bincount(given_label[anchors], minlength=classes)
+    number, own = counts.sum(1, keepdim=True), torch.eye(classes).to(p)
+    rate = (1 - counts.trace() / number.sum()).clamp(*_RATES)
+    even = own * (1 - rate) + (1 - own) * rate / (classes - 1)
+    prior = _PRIOR * classes
+    share = _EVEN + (1 - _EVEN) * prior / (number + prior)
+    found = (1 - share) * counts / number.clamp(min=1) + share * even
+    return found.clamp(min=_RAREST / classes)

@@ -110,8 +110,8 @@ class Criterion(NeverHalved):
         In eval mode all weights are 1, and nothing changes.
 
         Args:
-            losses: ℓ, `(B,)` or `(B, …)`, as for `forward`. The weights are `(B,)`, or at levels
-                finer than a sample of the shape of the losses.
+            losses: ℓ, `(B,)` or `(B, …)`, as for `forward`. The weights are `(B,)`, or at finer
+                levels of the shape of the losses.
             labels: the given labels, `(B,)`; at finer levels of the shape of the losses.
             index: the numbers of these samples in the training set, `(B,)`.
             logits: as for `forward`. With logits and labels the noise rate is estimated better than
@@ -165,8 +165,7 @@ class Criterion(NeverHalved):
 
         Args:
             evidence: of our elements, `(E,)`, sample by sample; `index` has a number a sample.
-            labels: the given labels, `(B,)`, or at finer levels `(B, …)`; the weights have their
-                shape.
+            labels: the given labels, `(B,)`, or at finer levels `(B, …)`, as the weights will be.
             groups: as for `weigh`.
             own_losses: whether the losses are the user's own, which may be below 0.
         """
@@ -182,7 +181,7 @@ class Criterion(NeverHalved):
         whole = whole_batch(evidence, width, self._even, uneven=self.level in ("token", "pixel"))
         seen = whole.numbered(self.elements) if fine else whole.evidence
         with full_precision(evidence.losses.device):
-            weights = engine.weigh(seen)
+            weights = self._weights_of(seen)
             if own_losses and isinstance(engine.rule, Curriculum):
                 weights = as_shares(weights, seen.losses, f"mentor {engine.rule.name!r}")
             self.account.count(seen, weights)
@@ -192,6 +191,9 @@ class Criterion(NeverHalved):
         weighed = whole.weighed(weights, seen.index, joined, labels.shape if fine else None)
         self.weights, self._unlabelled = weighed.weights, weighed.unlabelled
         return weighed
+
+    def _weights_of(self, seen: Evidence) -> Tensor:
+        return self.engine.weigh(seen)
 
     @property
     def by_sample(self) -> bool:
@@ -217,8 +219,8 @@ class Criterion(NeverHalved):
     def noise_estimate(self) -> NoiseEstimate:
         """Return the estimated share of wrong labels so far, an interval, and its assumption.
 
-        This works with any mentor, and best at the end of training. With `samples=` and `index=` it
-        is more accurate, because each label is compared with all recent predictions of its sample.
+        It is best at the end of training, and with `samples=` and `index=`, as each label is then
+        compared with all recent predictions of its sample.
         """
         return self.noise.estimate(None if self.records is None else self.records.steady())
 
@@ -253,9 +255,8 @@ class Criterion(NeverHalved):
     def metrics(self) -> dict[str, float]:
         """Return metrics for a log; on an accelerator this synchronises with the device.
 
-        They are the mean weight and the share of weights above ½ in the last batch, over samples
-        that have a label; ℓ_pt; the noise rate; progress in percent; and the number of losses so
-        far that are NaN or infinite.
+        They are the mean weight and the share of weights above ½ in the last batch, of labelled
+        samples; ℓ_pt; noise rate; progress in percent; how many losses were NaN or infinite.
         """
         weights = self.weights if self._unlabelled is None else self.weights[~self._unlabelled]
         if len(weights) == 0:

@@ -30,7 +30,7 @@ class Evidence:
         wrong: the loss on a random class that is not the predicted one, or None.
         margins: the logit of the given label minus the largest other logit, or None.
         unlabelled: which samples have no label, or None if all have one; see `with_unlabelled`.
-        probabilities: the predicted probabilities, `(B, K)`, or None; no column.
+        probabilities: the predicted probabilities, `(B, K)`, or None; K columns.
     """
 
     losses: Tensor
@@ -51,7 +51,14 @@ class Evidence:
     @property
     def columns(self) -> list[Tensor]:
         """The columns that are not None, in order."""
-        return [column for column in vars(self).values() if column is not None]
+        single = [getattr(self, name) for name in self._single]
+        return [*single, *([] if self.probabilities is None else self.probabilities.unbind(1))]
+
+    @property
+    def _single(self) -> list[str]:
+        """The names of the columns that are not None, but for the probabilities."""
+        held = vars(self).items()
+        return [name for name, column in held if column is not None and name != "probabilities"]
 
     def with_unlabelled(self, *, look: bool) -> Evidence:
         """Return the evidence with label 0 in place of −100, and `unlabelled` in its stead.
@@ -68,8 +75,11 @@ class Evidence:
 
     def with_columns(self, columns: Sequence[Tensor]) -> Evidence:
         """Return evidence with the same columns of other samples, such as of all processes."""
-        names = [name for name, column in vars(self).items() if column is not None]
-        return Evidence(**dict(zip(names, columns, strict=True)))
+        names, each = self._single, None
+        if self.probabilities is not None:
+            each = torch.stack(list(columns[len(names) :]), 1)
+        single = dict(zip(names, columns[: len(names)], strict=True))
+        return Evidence(**single, probabilities=each)
 
 
 def loss_on_another_class(

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["LabelPosterior", "confident_start", "label_posterior", "transition_of"]
+__all__ = ["LabelPosterior", "confident_start", "fitted", "label_posterior", "transition_of"]
 
 _LEAST = 1e-6  # the smallest probability
 _PRIOR = 2.0  # samples that each row of T has in advance …
@@ -56,6 +56,11 @@ class LabelPosterior:
         return self.true.gather(1, self.given_label[:, None])[:, 0]
 
     @property
+    def noise_rate(self) -> Tensor:
+        """The expected share of wrong labels, 1 − mean of r(y), a scalar."""
+        return 1 - self.right.mean()
+
+    @property
     def suggested(self) -> Tensor:
         """The most probable class of each sample, `(N,)`."""
         return self.true.argmax(1)
@@ -85,7 +90,7 @@ def label_posterior(
     """
     p, label = _checked(probabilities, given_label)
     start = confident_start(p, label)[0] if transition is None else transition.to(p)
-    p, exponent = _fitting(p, label, start)  # once: later, p that is too sure would explain T away
+    p, exponent = fitted(p, label, start)  # once: later, p that is too sure would explain T away
     t = start
     said = None if known is None else (known >= 0, torch.eye(p.shape[1]).to(p)[known.clamp(min=0)])
     for _ in range(_ROUNDS):
@@ -140,7 +145,7 @@ def _bayes(p: Tensor, label: Tensor, t: Tensor) -> Tensor:
     return joint / joint.sum(1, keepdim=True)
 
 
-def _fitting(p: Tensor, label: Tensor, t: Tensor) -> tuple[Tensor, float]:
+def fitted(p: Tensor, label: Tensor, t: Tensor) -> tuple[Tensor, float]:
     """Return p^s scaled to sum 1, and the s under which the given labels are most likely."""
     found = []
     for exponent in _EXPONENTS:

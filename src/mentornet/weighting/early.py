@@ -1,0 +1,154 @@
+"""The true class of each sample, found before a student can have memorised wrong labels.
+
+A student learns correct labels before it memorises wrong ones. So its predictions are averaged from
+the first epoch on, and once an epoch Bayes' rule gives r(k), the probability of each true class
+(see `anchored_posterior`). The student then learns
+
+    −Σ_k t(k) log p(k) + λ' log(1 − ⟨p, b⟩),   t = (1 − a) y + a r.
+
+The target t goes from the given label y to r: a is 0 until burn-in ends and then rises to 1. If
+hardly any label looks wrong, most that do are only hard to learn. So a is also multiplied by
+min(1, ε̂/0.06)², with ε̂ = 1 − mean of r(y). The weight of a sample is v = t(y).
+
+The second term is that of early-learning regularisation, with b a faster moving average of a
+sample's predictions. It keeps labels from being memorised. The more r teaches, the less it is
+needed: λ' falls from λ to a third of it as a rises. Where most labels are wrong, it only confirms
+mistakes of the student: λ' also falls linearly to 0 as ε̂ goes from 0.45 to 0.65.
+Shapes: N samples, B of them in a batch, K classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from mentornet.curricula.curriculum import check_not_negative
+from mentornet.errors import MentorNetError
+from mentornet.weighting.anchors import anchored_posterior
+from mentornet.weighting.evidence import Evidence
+from mentornet.weighting.memory import clipped, early_learning_term
+
+__all__ = ["EarlyConfig", "EarlyJudge"]
+
+_CLEAN = 0.06  # if fewer labels than this share look wrong, most of them are only hard
+_HELPS, _HARMS = 0.45, 0.65  # up to and from these shares of wrong labels, the second term does so
+
+
+@dataclass(frozen=True)
+class EarlyConfig:
+    """How labels are judged early.
+
+    Args:
+        strength: λ ≥ 0.
+        belief: decay of the moving average b, in [0, 1).
+        forget: decay of the moving average that r is computed from, in [0, 1).
+        burn_in: share of training with a = 0, in [0, 1].
+        rise: share of training after that in which a rises to 1, in [0, 1].
+    """
+
+    strength: float = 3.0
+    belief: float = 0.7
+    forget: float = 0.9
+    burn_in: float = 0.2
+    rise: float = 0.1
+
+    def __post_init__(self) -> None:
+        check_not_negative(strength=self.strength)
+        for name, decay in (("belief", self.belief), ("forget", self.forget)):
+            if not 0 <= decay < 1:
+                raise MentorNetError(f"{name} must be in [0, 1), got {decay:g}")
+        for name, share in (("burn_in", self.burn_in), ("rise", self.rise)):
+            if not 0 <= share <= 1:
+                raise MentorNetError(f"{name} must be in [0, 1], got {share:g}")
+
+    def risen(self, progress: float) -> float:
+        """Return how far a has risen after that share of training, in [0, 1].
+
+        >>> config = EarlyConfig(burn_in=0.25, rise=0.5)
+        >>> [config.risen(progress) for progress in (0.1, 0.5, 0.9)]
+        [0.0, 0.5, 1.0]
+        """
+        after = progress - self.burn_in
+        return min(1.0, max(0.0, after / self.rise if self.rise else float(after >= 0)))
+
+
+class EarlyJudge(nn.Module):
+    """Remembers predictions, and finds the targets t; its state takes 3 N K numbers.
+
+    Args:
+        count: N.
+        classes: K.
+        config: see `EarlyConfig`.
+
+    Attributes:
+        rate: ε̂, a scalar; NaN until `judge`.
+    """
+
+    beliefs: Tensor
+    seen: Tensor
+    target: Tensor
+    given: Tensor
+    rate: Tensor
+    lasting: Tensor
+
+    def __init__(self, count: int, classes: int, config: EarlyConfig | None = None) -> None:
+        super().__init__()
+        self.config = config or EarlyConfig()
+        for name in ("beliefs", "seen", "target"):
+            self.register_buffer(name, torch.zeros(count, classes))
+        self.register_buffer("given", torch.full((count,), -1, dtype=torch.int32))
+        self.register_buffer("rate", torch.full((), torch.nan))
+        self.register_buffer("lasting", torch.ones(()))  # λ'/λ
+
+    @torch.no_grad()
+    def see(self, evidence: Evidence) -> Tensor:
+        """Remember the predictions for samples, and return their weights v, `(B,)`.
+
+        A sample whose loss is not finite, or that has no label, has weight 0 and changes nothing.
+
+        Args:
+            evidence: of samples with numbers, with the predicted probabilities.
+        """
+        assert evidence.index is not None
+        assert evidence.probabilities is not None
+        index, label = evidence.index, evidence.labels
+        fine = evidence.losses.isfinite()[:, None]
+        p = clipped(evidence.probabilities.float())
+        p = p / p.sum(1, keepdim=True)
+        for memory, decay in ((self.beliefs, self.config.belief), (self.seen, self.config.forget)):
+            before = memory[index]
+            memory[index] = torch.where(fine, decay * before + (1 - decay) * p, before)
+        own = nn.functional.one_hot(label, p.shape[1]).to(p)
+        fresh = (self.given[index] < 0)[:, None]
+        target = torch.where(fresh & fine, own, self.target[index])
+        self.target[index] = target
+        self.given[index] = torch.where(fine[:, 0], label.int(), self.given[index])
+        return torch.where(fine[:, 0], target.gather(1, label[:, None])[:, 0], 0.0)
+
+    @torch.no_grad()
+    def judge(self, progress: float) -> None:
+        """Find the targets anew, once an epoch, after that share of training."""
+        known = (self.given >= 0).nonzero()[:, 0]
+        if not len(known):
+            return
+        label, seen = self.given[known].long(), self.seen[known]
+        found = anchored_posterior(seen / seen.sum(1, keepdim=True), label)
+        self.rate.copy_(found.noise_rate)
+        share = self.config.risen(progress) * (found.noise_rate / _CLEAN).clamp(max=1).square()
+        own = torch.eye(self.target.shape[1]).to(found.true)[label]
+        self.target[known] = (own + share * (found.true - own)).to(self.target)
+        harm = ((found.noise_rate - _HELPS) / (_HARMS - _HELPS)).clamp(0, 1)
+        self.lasting.copy_((1 - harm) * (1 - share * 2 / 3))
+
+    def losses(self, log_p: Tensor, index: Tensor) -> Tensor:
+        """Return what the student minimises for each sample, `(B,)`, with gradient.
+
+        Args:
+            log_p: the log-probabilities, `(B, K)`.
+            index: the numbers of the samples, `(B,)`.
+        """
+        term = early_learning_term(clipped(log_p.exp()), self.beliefs[index])
+        fit = (self.target[index] * log_p).sum(1)
+        return self.config.strength * self.lasting * term - fit

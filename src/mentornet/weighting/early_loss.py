@@ -1,0 +1,132 @@
+"""`EarlyLoss`: a loss that replaces `nn.CrossEntropyLoss()` where every sample has a number."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mentornet.errors import MentorNetError
+from mentornet.precision import full_precision
+from mentornet.weighting.criterion import Criterion
+from mentornet.weighting.early import EarlyConfig, EarlyJudge
+from mentornet.weighting.evidence import Evidence
+from mentornet.weighting.noise_rate import NoiseEstimate
+from mentornet.weighting.observing import labelled_mean
+
+__all__ = ["EarlyLoss"]
+
+_ASSUMES = "the student is right where it is surest"
+
+
+class EarlyLoss(Criterion):
+    """Learn the true classes that the student itself finds early, in any training loop.
+
+    It is what `mentornet train` does with images by default, the method mentornet-early; see
+    `weighting.early` for the formulas. Compared with `MentorLoss` it needs the number of every
+    sample and K predictions in memory for each, and gains most where labels are confused in a
+    systematic way, as people and rules do. Nothing need be known of the noise.
+
+    Each call in training mode is one step. Labels are judged once every N samples. In eval mode,
+    and under `torch.no_grad()`, it is the plain cross-entropy and changes nothing. Its state is in
+    `state_dict`.
+
+    Args:
+        total_steps: how often the loss will be called in training: epochs × batches.
+        samples: N, the size of the training set.
+        classes: K.
+        config: see `EarlyConfig`.
+        seed: seed of all random draws.
+
+    >>> criterion = EarlyLoss(total_steps=1000, samples=2, classes=2)
+    >>> logits = torch.tensor([[4.0, 0.0], [0.0, 3.0]], requires_grad=True)
+    >>> loss = criterion(logits, torch.tensor([0, 0]), index=torch.tensor([0, 1]))
+    >>> loss.backward()
+    >>> criterion.weights
+    tensor([1., 1.])
+    """
+
+    def __init__(
+        self,
+        total_steps: int | None = None,
+        *,
+        samples: int | None = None,
+        classes: int | None = None,
+        config: EarlyConfig | None = None,
+        seed: int = 0,
+    ) -> None:
+        if samples is None or classes is None or classes < 2:
+            raise MentorNetError(
+                "EarlyLoss remembers predictions of every sample: give samples=, the size of the "
+                f"training set, and classes=, at least 2; got {samples} and {classes}"
+            )
+        super().__init__(
+            "uniform", total_steps, None, samples=samples, by_class=None, percentile=None,
+            burn_in_drop=0.0, explicit=False, updates=None, seed=seed, level="sample",
+            elements=None,
+        )  # fmt: skip
+        self.judge = EarlyJudge(samples, classes, config)
+        self.classes, self._since = classes, 0
+
+    def forward(self, logits: Tensor, labels: Tensor, *, index: Tensor | None = None) -> Tensor:
+        """Return the loss of a batch, a scalar.
+
+        Args:
+            logits: `(B, K)`.
+            labels: the given labels, `(B,)`, int64; −100 marks what has no label.
+            index: the numbers of these samples in the training set, `(B,)`.
+        """
+        logits, labels = self.form.arranged(logits, labels)
+        if not (self.training and torch.is_grad_enabled()):
+            return self.form.plain(logits, labels, 0.0, None)
+        if labels.ndim != 1 or logits.shape[1] != self.classes:
+            raise MentorNetError(
+                f"logits must be (B, {self.classes}) and labels (B,), got {tuple(logits.shape)} "
+                f"and {tuple(labels.shape)}"
+            )
+        evidence, log_p = self.form.observe(
+            logits, labels, index, self.engine, width=1, margins=True
+        )
+        if not torch.compiler.is_compiling() and self._since >= len(self.judge.given):
+            self.judge_labels()
+        evidence = replace(evidence, probabilities=log_p.detach().exp())
+        weighed = self._weigh(evidence, labels)
+        with full_precision(log_p.device):
+            assert index is not None
+            losses = self.judge.losses(log_p, index)
+            losses = losses.masked_fill(evidence.losses.isnan(), 0.0)
+            mean = losses.mean()
+            if weighed.unlabelled is not None:
+                mean = labelled_mean(losses, labels)
+            return weighed.in_balance(mean)
+
+    def judge_labels(self) -> None:
+        """Judge the labels now; call it once an epoch if this is compiled."""
+        self._since = 0
+        self.judge.judge(int(self.engine.step) / self.total_steps)
+
+    def noise_estimate(self) -> NoiseEstimate:
+        """Return the estimated share of wrong labels, as `MentorLoss.noise_estimate`.
+
+        The rate is the mean of 1 − P(the label is correct), once labels were judged.
+        """
+        rate = float(self.judge.rate)
+        if math.isnan(rate):  # nothing is judged yet
+            return super().noise_estimate()
+        return NoiseEstimate.around(rate, len(self.judge.given), _ASSUMES)
+
+    def get_extra_state(self) -> Tensor:
+        """Return how many samples were seen since labels were judged."""
+        return torch.tensor(self._since)
+
+    def set_extra_state(self, state: Any) -> None:
+        self._since = int(state)
+
+    def _weights_of(self, seen: Evidence) -> Tensor:
+        self.engine.weigh(seen)
+        if not torch.compiler.is_compiling():
+            self._since += len(seen.losses)
+        return self.judge.see(seen)
