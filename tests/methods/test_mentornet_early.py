@@ -52,7 +52,7 @@ def test_the_objective_and_the_weights_by_hand() -> None:
         target = (1 - share) * own + share * true
         belief = 0.5 * belief + 0.5 * p
         term = torch.log(1 - (p * belief).sum(1))
-        expected = STRENGTH * (1 - share * 2 / 3) * term - (target * p.log()).sum(1)
+        expected = STRENGTH * term - (target * p.log()).sum(1)
         done = work.step(Fixed(), batch)
         assert done.trust is not None
         assert torch.allclose(done.trust, (target * own).sum(1), atol=2e-3)

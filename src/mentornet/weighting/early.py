@@ -11,9 +11,8 @@ hardly any label looks wrong, most that do are only hard to learn. So a is also 
 min(1, ε̂/0.06)², with ε̂ = 1 − mean of r(y). The weight of a sample is v = t(y).
 
 The second term is that of early-learning regularisation, with b a faster moving average of a
-sample's predictions. It keeps labels from being memorised. The more r teaches, the less it is
-needed: λ' falls from λ to a third of it as a rises. Where most labels are wrong, it only confirms
-mistakes of the student: λ' also falls linearly to 0 as ε̂ goes from 0.45 to 0.65.
+sample's predictions. It keeps labels from being memorised. Where most labels are wrong, it only
+confirms mistakes of the student: λ' falls linearly from λ to 0 as ε̂ goes from 0.45 to 0.65.
 Shapes: N samples, B of them in a batch, K classes.
 """
 
@@ -48,7 +47,7 @@ class EarlyConfig:
         rise: share of training after that in which a rises to 1, in [0, 1].
     """
 
-    strength: float = 3.0
+    strength: float = 1.0
     belief: float = 0.7
     forget: float = 0.9
     burn_in: float = 0.2
@@ -140,7 +139,7 @@ class EarlyJudge(nn.Module):
         own = torch.eye(self.target.shape[1]).to(found.true)[label]
         self.target[known] = (own + share * (found.true - own)).to(self.target)
         harm = ((found.noise_rate - _HELPS) / (_HARMS - _HELPS)).clamp(0, 1)
-        self.lasting.copy_((1 - harm) * (1 - share * 2 / 3))
+        self.lasting.copy_(1 - harm)
 
     def losses(self, log_p: Tensor, index: Tensor) -> Tensor:
         """Return what the student minimises for each sample, `(B,)`, with gradient.
