@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from mentornet.errors import MentorNetError, cut
 from mentornet.records import Records, columns_of, firmness, log_odds, mean_margin, read_records
 
-__all__ = ["RunEvidence", "evidence_of"]
+__all__ = ["RunEvidence", "by_weights", "evidence_of"]
 
 _CLASSES = 1 << 20  # class numbers are below this
+_SURE = 1e-6  # the smallest distance of a probability from 0 and 1
 
 Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]
@@ -98,6 +99,16 @@ def evidence_of(records: Any) -> RunEvidence:
     if isinstance(records, str | Path):
         records = read_records(Path(records))
     return _from_columns({f"{name}": records[name] for name in records})
+
+
+def by_weights(evidence: RunEvidence) -> RunEvidence:
+    """Return the evidence of a method that `judges`: the margin is log v/(1 − v), v the weight.
+
+    The student of such a method was trained on the labels that it predicts, so what it says of them
+    is worth less than v. Where no weight is known yet, the margin stays.
+    """
+    v = np.clip(evidence.mean_weight.astype(np.float64), _SURE, 1 - _SURE)
+    return replace(evidence, margin=np.where(np.isnan(v), evidence.margin, np.log(v / (1 - v))))
 
 
 def _seen_columns(records: Records) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mentornet.audit.cleaned_table import cleaned_table
-from mentornet.audit.evidence import RunEvidence, evidence_of
+from mentornet.audit.evidence import RunEvidence, by_weights, evidence_of
 from mentornet.audit.held_out import Part, parts_of, shown_of_all, with_parts
 from mentornet.audit.output import Audited, check_free
 from mentornet.audit.ranking import Ranking, rank
@@ -30,7 +30,7 @@ from mentornet.data.progress import Progress
 from mentornet.data.stream.shards import has_shards
 from mentornet.errors import MentorNetError
 from mentornet.files import reading, write_text
-from mentornet.methods import make_method
+from mentornet.methods import Method, make_method
 from mentornet.methods.settings import parse_settings
 from mentornet.records import columns_of, read_losses
 from mentornet.training.preparation import Prepared, prepare
@@ -75,6 +75,8 @@ def audit_run(
     out = run / "audit" if out is None else out
     check_free(out, overwrite=overwrite)
     evidence, notes = _evidence(folder)
+    if _method(config).judges:
+        evidence = by_weights(evidence)
     classes = folder.about().classes
     prepared, moved = _data(folder, on_progress)
     notes += moved
@@ -195,11 +197,14 @@ def _method_for_guesses(config: TrainConfig) -> str:
     What the audit suspects is then left out or relabelled, as are the labels that people found
     wrong, and mentornet-auto weighs the rest.
     """
-    method = make_method(config.method.method or "", **parse_settings(config.method.set))
-    if method.needs.verdicts == "no":
+    if _method(config).needs.verdicts == "no":
         return ""
     count = " --clean-count None" if config.labels.clean_count is not None else ""
     return f" --method mentornet-auto --set{count}"
+
+
+def _method(config: TrainConfig) -> Method:
+    return make_method(config.method.method or "", **parse_settings(config.method.set))
 
 
 def _source(config: TrainConfig) -> Path | None:

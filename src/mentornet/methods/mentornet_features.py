@@ -66,6 +66,7 @@ class MentorNetFeatures(Method):
     name: ClassVar[str] = "mentornet-features"
     title: ClassVar[str] = "MentorNet features"
     summary: ClassVar[str] = "judges labels by features, with classifiers that have not seen them"
+    judges: ClassVar[bool] = True
 
     @property
     def needs(self) -> Needs:

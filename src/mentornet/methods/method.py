@@ -85,11 +85,14 @@ class Method(ABC):
         name: its name on the command line and in tables.
         title: its name in the paper.
         summary: one line that says what it does, for help texts and docs.
+        judges: whether its weights are the probabilities that labels are correct, found before the
+            first step by classifiers that have not seen them. The audit then ranks labels by them.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
+    judges: ClassVar[bool] = False
 
     @property
     def needs(self) -> Needs:

@@ -14,7 +14,7 @@ from mentornet.errors import MentorNetError
 from mentornet.methods import Method, settings_in_use
 from mentornet.students import PAPER_STUDENTS, find_student, preprocessing_of
 
-__all__ = ["Facts", "Recipe", "recipe_for", "resolve"]
+__all__ = ["Facts", "Recipe", "head_recipe", "recipe_for", "resolve"]
 
 T = TypeVar("T")
 
@@ -129,6 +129,11 @@ def recipe_for(facts: Facts) -> Recipe:
     return TINY if facts.count < 10_000 else GREY
 
 
+def head_recipe(count: int) -> Recipe:
+    """Return the recipe for a new last layer on the features of so many samples."""
+    return replace(HEAD, weight_decay=HEAD.weight_decay * min(1.0, _STRONG / count))
+
+
 def _not_images(facts: Facts) -> Recipe:
     """Choose the recipe for vectors or tokens."""
     recipe = VECTORS if facts.kind == "vectors" else TOKENS
@@ -195,7 +200,7 @@ def _recipe(student: StudentConfig, facts: Facts) -> Recipe:
     if frozen is None:
         return recipe_for(facts)
     if frozen:
-        return replace(HEAD, weight_decay=HEAD.weight_decay * min(1.0, _STRONG / facts.count))
+        return head_recipe(facts.count)
     side = max(facts.shape[1:]) if facts.kind == "images" else 0
     return replace(FINE_TUNE, padding=round(_PADDING * side))
 
