@@ -14,21 +14,26 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-__all__ = ["NOISY_FILES", "read_noisy_file"]
+__all__ = ["NOISY_FILES", "embedded", "noisy_folder", "read_noisy_file"]
 
 NOISY_FILES = ("trec", "semeval", "yoruba-news", "music-one-worker")
 _LONGEST = 128  # tokens of a text
 
 
+def noisy_folder() -> Path:
+    """Return the folder real-noise of MENTORNET_DATA."""
+    return Path(os.environ.get("MENTORNET_DATA", "")) / "real-noise"
+
+
 @cache
 def read_noisy_file(name: str) -> tuple[NDArray[Any], ...]:
     """Return x, given and true labels of the training rows, and x and true labels of test rows."""
-    file = Path(os.environ.get("MENTORNET_DATA", "")) / "real-noise" / f"{name}.csv"
+    file = noisy_folder() / f"{name}.csv"
     if not file.exists():
         sys.exit(f"there is no {file}; set MENTORNET_DATA to the folder that has real-noise")
     rows = pd.read_csv(file, keep_default_na=False)
     if "text" in rows:
-        x = _embedded(rows["text"].tolist())
+        x = embedded(rows["text"].tolist())
     else:
         x = rows[[column for column in rows if column.startswith("feature")]].to_numpy(np.float64)
     classes = sorted({*rows["label"].astype(str), *rows["true_label"].astype(str)})
@@ -44,7 +49,7 @@ def read_noisy_file(name: str) -> tuple[NDArray[Any], ...]:
 
 
 @torch.no_grad()
-def _embedded(texts: list[str]) -> NDArray[np.float64]:
+def embedded(texts: list[str]) -> NDArray[np.float64]:
     """Return the mean of MiniLM's last states over the tokens of each text, `(N, 384)`."""
     from transformers import AutoModel, AutoTokenizer
 

@@ -1,0 +1,1 @@
+"""Labels that rules, word lists and people gave: plain training, methods of others, and ours."""
