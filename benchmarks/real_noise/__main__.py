@@ -5,8 +5,8 @@
     python -m benchmarks.real_noise --page                   # only the page, from stored results
 
 FOLDER has the CSV files; without --folder it is real-noise inside MENTORNET_DATA. CIFAR-10 and its
-human labels are read as `mentornet train cifar10 --noise human:aggre_label` reads them. A run is one
-file in results/real-noise; what is there is not made again. All on one thread.
+human labels are read as `mentornet train cifar10 --noise human:aggre_label` reads them. A run is
+one file in results/real-noise; what is there is not made again. All on one thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.noisy_files import noisy_folder
 from benchmarks.real_noise.page import write_page
-from benchmarks.real_noise.results import CASES, SEEDS, Cell, cells, file_of, read_cell
+from benchmarks.real_noise.results import SEEDS, Cell, cells, file_of, read
 from benchmarks.real_noise.rows import ROWS, made_by
 from benchmarks.real_noise.sets import SETS, read_task
 from mentornet.experiments.conditions import conditions
@@ -30,10 +30,10 @@ from mentornet.files import write_json
 def make(cell: Cell, folder: Path) -> None:
     """Make one run, and store its result."""
     task = read_task(cell.data, folder)
-    plain = None if cell.row == "plain" else read_cell(cell._replace(row="plain"))
+    plain = None if cell.row == "plain" else read(cell._replace(row="plain"))
     if plain is None and cell.row != "plain":
         make(cell._replace(row="plain"), folder)
-        plain = read_cell(cell._replace(row="plain"))
+        plain = read(cell._replace(row="plain"))
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of scikit-learn's and cleanlab's, about small classes
         found = made_by(task, cell.student, cell.row, cell.seed, plain)
@@ -65,7 +65,7 @@ def main(words: list[str] | None = None) -> None:
     for cell in cells():
         wanted = cell.seed < asked.seeds and cell.row in asked.rows
         wanted = wanted and (not asked.data or cell.data in asked.data)
-        if wanted and not asked.page and read_cell(cell) is None:
+        if wanted and not asked.page and read(cell) is None:
             make(cell, asked.folder or noisy_folder())
     for path in write_page():
         print(f"wrote {path}")

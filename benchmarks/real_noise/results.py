@@ -1,23 +1,45 @@
-"""The cells of the table and where their results are stored."""
+"""The cells of the table, where their results are stored, and their means."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.real_noise.rows import rows_of
 from mentornet.files import read_json
 
-__all__ = ["CASES", "RESULTS", "SEEDS", "Cell", "cells", "file_of", "read_cell"]
+__all__ = [
+    "CASES",
+    "RESULTS",
+    "SEEDS",
+    "Case",
+    "Cell",
+    "Entry",
+    "cells",
+    "file_of",
+    "read",
+    "stored",
+]
 
 RESULTS = Path(__file__).parents[2] / "results" / "real-noise"
 SEEDS = 3
+
+
+class Case(NamedTuple):
+    """The data and the student of one part of the table."""
+
+    data: str
+    student: str
+
+
 CASES = (
-    ("trec", "head"), ("semeval", "head"), ("yoruba-news", "head"), ("music-one-worker", "mlp"),
-    ("music-one-worker", "trees"), ("cifar10-aggre", "head"), ("cifar10-random1", "head"),
+    Case("trec", "head"), Case("semeval", "head"), Case("yoruba-news", "head"),
+    Case("music-one-worker", "mlp"), Case("music-one-worker", "trees"),
+    Case("cifar10-aggre", "head"), Case("cifar10-random1", "head"),
 )  # fmt: skip
-"""The data and the student of each part of the table."""
 
 
 class Cell(NamedTuple):
@@ -27,6 +49,32 @@ class Cell(NamedTuple):
     student: str
     row: str
     seed: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The runs of one way on one set, in the order of their seeds."""
+
+    runs: tuple[dict[str, Any], ...]
+
+    @property
+    def accuracies(self) -> list[float]:
+        """The accuracy of each run on the true labels of the test rows."""
+        return [run["accuracy"] for run in self.runs]
+
+    @property
+    def accuracy(self) -> float:
+        """Their mean."""
+        return statistics.fmean(self.accuracies)
+
+    @property
+    def precisions(self) -> list[float]:
+        """The average precision of each audit; none of the oracle's and of plain trees."""
+        return [run["average_precision"] for run in self.runs if "average_precision" in run]
+
+    def mean(self, name: str) -> float:
+        """Return the mean of another number that all runs have."""
+        return statistics.fmean(run[name] for run in self.runs)
 
 
 def cells() -> Iterator[Cell]:
@@ -42,7 +90,19 @@ def file_of(cell: Cell) -> Path:
     return RESULTS / f"{'-'.join(map(str, cell))}.json"
 
 
-def read_cell(cell: Cell) -> dict[str, Any] | None:
+def read(cell: Cell) -> dict[str, Any] | None:
     """Return the result of a run; None if it has not been made."""
     path = file_of(cell)
     return read_json(path) if path.is_file() else None
+
+
+def stored() -> dict[Case, dict[str, Entry]]:
+    """Return all that was found, by data and student and then by row."""
+    table: dict[Case, dict[str, Entry]] = {}
+    for case in CASES:
+        found: dict[str, list[dict[str, Any]]] = {row: [] for row in rows_of(case.student)}
+        for cell in cells():
+            if (cell.data, cell.student) == case and (one := read(cell)) is not None:
+                found[cell.row].append(one)
+        table[case] = {row: Entry(tuple(runs)) for row, runs in found.items() if runs}
+    return {case: entries for case, entries in table.items() if entries}

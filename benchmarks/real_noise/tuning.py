@@ -43,15 +43,14 @@ def candidates(student: str, task: Task, method: str, seed: int) -> list[Recipe]
     own = _drawn(_OWN.get(method, {}), generator(seed, _STREAM, 1))
     found = [first]
     for drawn, settings in zip(_drawn(common, generator(seed, _STREAM)), own, strict=True):
+        rate = first.learning_rate * drawn["learning_rate"]
+        decay = first.weight_decay * drawn["weight_decay"]
         found.append(
             replace(
-                first,
-                epochs=int(drawn["epochs"]),
+                first, epochs=int(drawn["epochs"]), learning_rate=rate, weight_decay=decay,
                 settings=settings,
-                learning_rate=first.learning_rate * drawn["learning_rate"],
-                weight_decay=first.weight_decay * drawn["weight_decay"],
-            )  # fmt: skip
-        )
+            )
+        )  # fmt: skip
     return found
 
 
