@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.noisy_files import noisy_folder
 from benchmarks.real_noise.page import write_page
-from benchmarks.real_noise.results import SEEDS, Cell, cells, file_of, read
+from benchmarks.real_noise.results import CASES, SEEDS, Cell, cells, file_of, read
 from benchmarks.real_noise.rows import ROWS, made_by
 from benchmarks.real_noise.sets import SETS, read_task
 from mentornet.experiments.conditions import conditions
@@ -44,6 +44,7 @@ def make(cell: Cell, folder: Path) -> None:
     print(*cell, *shown, flush=True)
 
 
+STUDENTS = [*dict.fromkeys(case.student for case in CASES)]
 _SHOWN = ("accuracy", "average_precision", "seconds_of_tuning", "seconds")
 
 
@@ -55,6 +56,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("data", nargs="*", help=f"some of {', '.join(SETS)}; all by default")
     parser.add_argument("--folder", type=Path, default=None, help="the folder with the CSV files")
     parser.add_argument("--rows", nargs="+", choices=[*ROWS], default=[*ROWS])
+    parser.add_argument("--students", nargs="+", choices=STUDENTS, default=STUDENTS)
     parser.add_argument("--seeds", type=int, default=SEEDS, help="how many; %(default)s by default")
     parser.add_argument("--page", action="store_true", help="make no runs")
     asked = parser.parse_args(words)
@@ -64,6 +66,7 @@ def main(words: list[str] | None = None) -> None:
     torch.set_num_threads(1)
     for cell in cells():
         wanted = cell.seed < asked.seeds and cell.row in asked.rows
+        wanted = wanted and cell.student in asked.students
         wanted = wanted and (not asked.data or cell.data in asked.data)
         if wanted and not asked.page and read(cell) is None:
             make(cell, asked.folder or noisy_folder())

@@ -14,6 +14,7 @@ from mentornet.figures.style import COLOURS, figure, look
 __all__ = ["draw"]
 
 _OURS = ("ours", "verdicts")
+_LEAST = 12.0  # points of accuracy
 _LIMITS = {"plain": COLOURS[0], "oracle": COLOURS[2]}
 
 
@@ -37,11 +38,19 @@ def draw(table: Mapping[Case, Mapping[str, Entry]]) -> Figure:
             upper.set_title(f"{case.data}\n{case.student}", fontsize=9)
             upper.set_xlabel("test accuracy, %", fontsize=8)
             lower.set_xlabel("average precision", fontsize=8)
-            for panel in (upper, lower):
-                panel.tick_params(axis="x", labelsize=8)
-        panels[0, 0].set_yticks(range(len(ROWS)), [*ROWS.values()], fontsize=8)
+            for panel, least in ((upper, _LEAST), (lower, _LEAST / 100)):
+                panel.tick_params(labelsize=8)
+                _widen(panel, least)
+        panels[0, 0].set_yticks(range(len(ROWS)), [*ROWS.values()])
         panels[0, 0].set_ylim(len(ROWS) - 0.5, -0.5)
     return drawn
+
+
+def _widen(panel: Axes, least: float) -> None:
+    """Show at least so much of an axis, so that small differences look small."""
+    low, high = panel.get_xlim()
+    more = max(0.0, least - (high - low)) / 2
+    panel.set_xlim(low - more, high + more)
 
 
 def _dot(panel: Axes, place: int, row: str, values: list[float]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.real_noise.figure import draw
-from benchmarks.real_noise.results import Case, Entry, stored
+from benchmarks.real_noise.results import CASES, SEEDS, Case, Entry, stored
 from benchmarks.real_noise.rows import ROWS
 from mentornet.figures.style import save
 from mentornet.files import write_text
@@ -18,6 +19,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "real_noise.md"
 PICTURE = "images/real_noise.png"
 SLACK = 0.005
 """An accuracy that is behind by no more than this counts as level."""
+WAY = 0.2
+"""A part of the way from tuned plain training to the oracle; less of it counts as no gain."""
+LITTLE = 0.02
+"""Where the oracle is ahead of tuned plain training by less, there is nothing to gain."""
 
 Found = Mapping[Case, Mapping[str, Entry]]
 
@@ -42,7 +47,9 @@ def render(table: Found) -> str:
     parts = {
         "PICTURE": f"![Accuracy and average precision of every row]({PICTURE})",
         "SUMMARY": _summary(table),
+        "SEEDS": _seeds(table),
         "GAINS": _gains(table),
+        "VERDICT": _verdict(table),
         "TABLES": "\n\n".join(_table(case, entries) for case, entries in table.items()),
         "CONDITIONS": _conditions(table),
     }
@@ -68,6 +75,20 @@ def _summary(table: Found) -> str:
         shown = [f"{100 * entries[row].accuracy:.1f}" if row in entries else "–" for row in ROWS]
         lines.append(f"| {' | '.join([case.data, case.student, wrong, *shown])} |")
     return "\n".join(lines)
+
+
+def _seeds(table: Found) -> str:
+    """Return which sets have fewer seeds than they are to have."""
+    few: dict[int, list[str]] = {}
+    for case in CASES:
+        entries = table.get(case)
+        count = len(entries["plain"].runs) if entries else 0
+        if count < SEEDS:
+            few.setdefault(count, []).append(f"{case.data} ({case.student})")
+    made = [f"{count} of {', '.join(names)}" for count, names in sorted(few.items())]
+    if not made:
+        return f"There are {SEEDS} seeds of each."
+    return f"There are {SEEDS} seeds of each, but so far only {', and '.join(made)}."
 
 
 def _table(case: Case, entries: Mapping[str, Entry]) -> str:
@@ -105,20 +126,49 @@ def _gains(table: Found) -> str:
     heads += ["finds more than CleanLearning", "its time"]
     lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     for case, entries in table.items():
-        if "ours" not in entries:
-            continue
-        ours, cells = entries["ours"], [case.data, case.student]
-        cells += [_lead(ours, entries.get(row)) for row in ("plain", "elr", "cleanlab")]
-        lead = entries["oracle"].accuracy - ours.accuracy if "oracle" in entries else None
-        cells.append("–" if lead is None else f"{100 * lead:+.1f}")
-        rival = entries.get("cleanlab")
-        if rival is None:
-            cells += ["–", "–"]
-        else:
-            more = _mean(ours.precisions) - _mean(rival.precisions)
-            cells += [f"{more:+.2f}", f"{ours.mean('seconds') / rival.mean('seconds'):.1f} ×"]
+        ours, rival = entries["ours"], entries["cleanlab"]
+        leads = [_lead(ours, entries.get(row)) for row in ("plain", "elr", "cleanlab")]
+        left = entries["oracle"].accuracy - ours.accuracy
+        more = statistics.fmean(ours.precisions) - statistics.fmean(rival.precisions)
+        times = ours.mean("seconds") / rival.mean("seconds")
+        cells = [*case, *leads, f"{100 * left:+.1f}", f"{more:+.2f}", f"{times:.1f} ×"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _verdict(table: Found) -> str:
+    """Return in words where ours is behind, and where nobody who is told nothing gains."""
+    behind, nobody, vain, helped = [], [], [], []
+    for case, entries in table.items():
+        name = f"{case.data} ({case.student})"
+        means = {row: entry.accuracy for row, entry in entries.items()}
+        plain, left = means["plain"], means["oracle"] - means["plain"]
+        others = [row for row in ("plain", "gce", "elr", "cleanlab") if row in means]
+        ahead = [ROWS[row] for row in others if means[row] - means["ours"] > SLACK]
+        if ahead:
+            behind.append(f"on {name} {', '.join(ahead)}")
+        most = max(means[row] for row in (*others, "ours")) - plain
+        if left < LITTLE:
+            vain.append(f"{name} ({100 * left:+.1f})")
+        elif most < WAY * left:
+            nobody.append(f"{name} ({100 * most:+.1f} of {100 * left:+.1f})")
+        helped.append(f"{name} {100 * (means['verdicts'] - plain):+.1f}")
+    said = []
+    if behind:
+        said.append(f"**Ahead of ours** by more than half a point are: {'; '.join(behind)}.")
+    if nobody:
+        said.append(
+            f"**Nobody who is told nothing gains much**, less than {100 * WAY:.0f} % of the way "
+            f"from tuned plain training to the oracle, on {', '.join(nobody)}; in brackets is the "
+            "gain of the best, in points."
+        )
+    if vain:
+        said.append(
+            "**There is nothing to gain** where even the oracle is ahead of tuned plain training "
+            f"by less than {100 * LITTLE:.0f} points: {', '.join(vain)}."
+        )
+    said.append(f"With verdicts, ours is ahead of tuned plain training by: {', '.join(helped)}.")
+    return "\n\n".join(said)
 
 
 def _lead(ours: Entry, other: Entry | None) -> str:
@@ -126,10 +176,6 @@ def _lead(ours: Entry, other: Entry | None) -> str:
         return "–"
     lead = ours.accuracy - other.accuracy
     return f"**{100 * lead:+.1f}**" if lead < -SLACK else f"{100 * lead:+.1f}"
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
 
 
 def _conditions(table: Found) -> str:

@@ -97,12 +97,19 @@ def read(cell: Cell) -> dict[str, Any] | None:
 
 
 def stored() -> dict[Case, dict[str, Entry]]:
-    """Return all that was found, by data and student and then by row."""
+    """Return what was found, by data and student and then by row.
+
+    A seed counts if all rows of its case have been run, so that all means are over the same seeds.
+    """
     table: dict[Case, dict[str, Entry]] = {}
     for case in CASES:
-        found: dict[str, list[dict[str, Any]]] = {row: [] for row in rows_of(case.student)}
-        for cell in cells():
-            if (cell.data, cell.student) == case and (one := read(cell)) is not None:
-                found[cell.row].append(one)
-        table[case] = {row: Entry(tuple(runs)) for row, runs in found.items() if runs}
-    return {case: entries for case, entries in table.items() if entries}
+        rows = rows_of(case.student)
+        seeds = [
+            found
+            for seed in range(SEEDS)
+            if None not in (found := [read(Cell(*case, row, seed)) for row in rows])
+        ]
+        if seeds:
+            columns = zip(*seeds, strict=True)
+            table[case] = {row: Entry(tuple(runs)) for row, runs in zip(rows, columns, strict=True)}
+    return table

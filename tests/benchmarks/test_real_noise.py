@@ -15,14 +15,14 @@ from benchmarks.real_noise import results
 from benchmarks.real_noise.figure import draw
 from benchmarks.real_noise.page import PAGE, PICTURE, render
 from benchmarks.real_noise.results import CASES, Cell, Entry, cells, file_of, read, stored
-from benchmarks.real_noise.rows import ROWS, Student, made_by
+from benchmarks.real_noise.rows import ROWS, Student, made_by, rows_of
 from benchmarks.real_noise.sets import Task, read_task
 from benchmarks.real_noise.training import default_recipe, run
 from benchmarks.real_noise.tuning import TRIALS, best, candidates
 from mentornet.config import OptimiserConfig, StudentConfig, TrainConfig
 from mentornet.data.noise.kinds import noise_rate
 from mentornet.figures.style import save
-from mentornet.files import read_json
+from mentornet.files import read_json, write_json
 from mentornet.training import prepare
 from tests.students.pretrained_models import text_model
 
@@ -66,7 +66,9 @@ def test_a_file_is_read(task: Task) -> None:
 
 def test_settings_are_chosen_without_test_rows_and_true_labels(task: Task) -> None:
     part = task.trial(3)
-    known = {tuple(row): label for row, label in zip(task.x.tolist(), task.given.tolist(), strict=True)}
+    known = {
+        tuple(row): label for row, label in zip(task.x.tolist(), task.given.tolist(), strict=True)
+    }
     assert len(part.x) + len(part.x_test) == len(task.x)
     assert len(part.x_test) == round(0.2 * len(task.x))
     for rows, labels in ((part.x, part.given), (part.x_test, part.y_test)):
@@ -97,7 +99,8 @@ def test_ours_is_told_nothing_and_is_trained_as_the_commands_do(task: Task, tmp_
     student = StudentConfig(f"hf:{text_model(tmp_path / 'model')}")
     found = prepare(TrainConfig(f"{tmp_path / 'texts.csv'}", student=student))
     ours = run(task, "head", default_recipe("head", task, "mentornet-features"), 0)
-    assert (ours.method, ours.told.any()) == (found.config.method.method, False)
+    assert ours.method == found.config.method.method
+    assert not ours.told.any()
     assert _recipe(found.config.optimiser) == _values(default_recipe("head", task, None))
     plain = prepare(TrainConfig("real-noise"), splits=task.splits)
     assert run(task, "mlp", default_recipe("mlp", task, None), 0).method == (
@@ -182,13 +185,29 @@ def test_the_page_and_its_picture_are_what_the_files_say(tmp_path: Path) -> None
     assert (PAGE.parent / PICTURE).with_suffix(".svg").read_bytes() == drawn.read_bytes()
 
 
-def test_every_run_of_the_table_is_stored_and_no_other() -> None:
-    assert {file_of(cell) for cell in cells()} == {*results.RESULTS.glob("*.json")}
-    for cell in cells():
+def test_whole_seeds_are_stored_and_nothing_else() -> None:
+    there = [cell for cell in cells() if file_of(cell).is_file()]
+    assert {file_of(cell) for cell in there} == {*results.RESULTS.glob("*.json")}
+    counts = {case: len(entries["plain"].runs) for case, entries in stored().items()}
+    assert [*counts] == [*CASES]
+    assert sum(counts[case] * len(rows_of(case.student)) for case in CASES) == len(there)
+    for cell in there:
         found = read(cell)
         assert found is not None
         assert tuple(found[name] for name in Cell._fields) == cell
         assert len(found["tried"]) == (TRIALS if cell.row in ("plain", "gce", "elr") else 0)
+
+
+def test_means_are_over_seeds_that_all_rows_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    for seed, rows in ((0, rows_of("trees")), (1, ["plain", "ours"])):
+        for row in rows:
+            cell = Cell("music-one-worker", "trees", row, seed)
+            write_json(file_of(cell), {"accuracy": 0.5 + seed / 10})
+    (entries,) = stored().values()
+    assert entries["plain"].accuracies == entries["oracle"].accuracies == [0.5]
 
 
 def test_what_the_picture_shows() -> None:
