@@ -108,7 +108,8 @@ def _table(case: Case, entries: Mapping[str, Entry]) -> str:
     about = f"{_ABOUT[case.data][0].upper()}{_ABOUT[case.data][1:]}."
     wrong = f"{100 * first.mean('wrong'):.1f} % of them are wrong."
     features = first.mean("seconds_of_features") / 60
-    spent = f" Computing the features took {features:.1f} minutes once." if features else ""
+    of = "training photos" if case.data.startswith("cifar10") else "texts"
+    spent = f" The features of the {of} took {features:.1f} minutes, once." if features else ""
     return f"{title}\n\n{about} {wrong}{spent}\n\n" + "\n".join(lines)
 
 
