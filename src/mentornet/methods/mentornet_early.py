@@ -16,10 +16,10 @@ __all__ = ["MentorNetEarly"]
 
 
 class _Early(Supervision):
-    """Teaches the losses of the judge, who judges at the start of every epoch.
+    """Weights the losses of the judge, who judges at the start of every epoch.
 
     Args:
-        judge: finds the targets.
+        judge: finds the weights.
         total_steps: the number of steps of the whole training.
     """
 
@@ -38,10 +38,10 @@ class _Early(Supervision):
 
     def teach(self, seen: Seen) -> Taught:
         def of_logits(logits: Tensor) -> Tensor:
-            return self.judge.losses(logits.log_softmax(1), seen.batch.index)
+            return self.judge.losses(logits.log_softmax(1), seen.label, seen.batch.index)
 
-        each = self.judge.losses(seen.outputs.log_p, seen.batch.index)
-        return Taught(each, of_logits=of_logits)
+        each = self.judge.losses(seen.outputs.log_p, seen.label, seen.batch.index)
+        return Taught(each, seen.weights, of_logits=of_logits)
 
     def metrics(self) -> Mapping[str, Tensor | float]:
         return {} if self.judge.rate.isnan() else {"noise_rate": self.judge.rate}
@@ -57,22 +57,22 @@ class _Early(Supervision):
 
 @dataclass(frozen=True)
 class MentorNetEarly(Method):
-    """Targets from P(true class | averaged predictions, given label), after a fifth of training.
+    """v = P(the given label is correct | averaged predictions), after a tenth of training.
 
-    See `weighting.early` for the formulas; `MentorLoss("early")` is the same in a training loop of
-    one's own. Nothing need be known of the labels. The method remembers 3 N K numbers.
+    See `weighting.early` for the formulas; `EarlyLoss` is the same in a training loop of one's own.
+    Nothing need be known of the labels. The method remembers 2 N K numbers.
 
     Args:
         strength: λ ≥ 0, of the term that keeps labels from being memorised.
         belief: decay of the moving average of predictions in that term, in [0, 1).
         forget: decay of the moving average that labels are judged by, in [0, 1).
-        burn_in: share of training in which the given labels are the targets, in [0, 1].
-        rise: share of training after that in which the targets change over, in [0, 1].
+        burn_in: share of training in which all weights are 1, in [0, 1].
+        rise: share of training after that in which the weights come into full effect, in [0, 1].
     """
 
     name: ClassVar[str] = "mentornet-early"
     title: ClassVar[str] = "MentorNet early"
-    summary: ClassVar[str] = "finds true classes before wrong labels are memorised (ours)"
+    summary: ClassVar[str] = "judges labels before wrong ones can be memorised (ours)"
     strength: float = EarlyConfig.strength
     belief: float = EarlyConfig.belief
     forget: float = EarlyConfig.forget

@@ -1,14 +1,17 @@
-"""The true class of each sample, found before a student can have memorised wrong labels.
+"""The weight of each sample, found before a student can have memorised wrong labels.
 
 A student learns correct labels before it memorises wrong ones. So its predictions are averaged from
 the first epoch on, and once an epoch Bayes' rule gives r(k), the probability of each true class
-(see `anchored_posterior`). The student then learns
+(see `anchored_posterior`). The student then minimises the mean of
 
-    −Σ_k t(k) log p(k) + λ' log(1 − ⟨p, b⟩),   t = (1 − a) y + a r.
+    v [c(y) ℓ + λ' log(1 − ⟨p, b⟩)],   v = 1 − a (1 − r(y)).
 
-The target t goes from the given label y to r: a is 0 until burn-in ends and then rises to 1. If
-hardly any label looks wrong, most that do are only hard to learn. So a is also multiplied by
-min(1, ε̂/0.06)², with ε̂ = 1 − mean of r(y). The weight of a sample is v = t(y).
+a is 0 until burn-in ends and then rises to 1. If hardly any label looks wrong, most that do are
+only hard to learn. So a is also multiplied by min(1, ε̂/0.06)², with ε̂ = 1 − mean of r(y).
+
+A class whose labels are often wrong, or given to another class, would count for less than it is.
+So with f(k) = Σ r(k) / Σ r(y) over the samples with y = k, scaled to keep the sum of all weights,
+c = 1 − a + a min(f, 4) gives each class the weight of its probable members.
 
 The second term is that of early-learning regularisation, with b a faster moving average of a
 sample's predictions. It keeps labels from being memorised. Where most labels are wrong, it only
@@ -33,6 +36,7 @@ __all__ = ["EarlyConfig", "EarlyJudge"]
 
 _CLEAN = 0.06  # if fewer labels than this share look wrong, most of them are only hard
 _HELPS, _HARMS = 0.45, 0.65  # up to and from these shares of wrong labels, the second term does so
+_MOST = 4.0  # the largest c
 
 
 @dataclass(frozen=True)
@@ -47,10 +51,10 @@ class EarlyConfig:
         rise: share of training after that in which a rises to 1, in [0, 1].
     """
 
-    strength: float = 1.0
+    strength: float = 3.0
     belief: float = 0.7
     forget: float = 0.9
-    burn_in: float = 0.2
+    burn_in: float = 0.1
     rise: float = 0.1
 
     def __post_init__(self) -> None:
@@ -74,7 +78,7 @@ class EarlyConfig:
 
 
 class EarlyJudge(nn.Module):
-    """Remembers predictions, and finds the targets t; its state takes 3 N K numbers.
+    """Remembers predictions, and finds the weights; its state takes 2 N K numbers.
 
     Args:
         count: N.
@@ -82,22 +86,27 @@ class EarlyJudge(nn.Module):
         config: see `EarlyConfig`.
 
     Attributes:
+        right: 1 until `judge`, then v, `(N,)`.
+        balance: c, `(K,)`.
         rate: ε̂, a scalar; NaN until `judge`.
     """
 
     beliefs: Tensor
     seen: Tensor
-    target: Tensor
     given: Tensor
+    right: Tensor
+    balance: Tensor
     rate: Tensor
     lasting: Tensor
 
     def __init__(self, count: int, classes: int, config: EarlyConfig | None = None) -> None:
         super().__init__()
         self.config = config or EarlyConfig()
-        for name in ("beliefs", "seen", "target"):
+        for name in ("beliefs", "seen"):
             self.register_buffer(name, torch.zeros(count, classes))
         self.register_buffer("given", torch.full((count,), -1, dtype=torch.int32))
+        self.register_buffer("right", torch.ones(count))
+        self.register_buffer("balance", torch.ones(classes))
         self.register_buffer("rate", torch.full((), torch.nan))
         self.register_buffer("lasting", torch.ones(()))  # λ'/λ
 
@@ -112,23 +121,18 @@ class EarlyJudge(nn.Module):
         """
         assert evidence.index is not None
         assert evidence.probabilities is not None
-        index, label = evidence.index, evidence.labels
-        fine = evidence.losses.isfinite()[:, None]
+        index, fine = evidence.index, evidence.losses.isfinite()
         p = clipped(evidence.probabilities.float())
         p = p / p.sum(1, keepdim=True)
         for memory, decay in ((self.beliefs, self.config.belief), (self.seen, self.config.forget)):
             before = memory[index]
-            memory[index] = torch.where(fine, decay * before + (1 - decay) * p, before)
-        own = nn.functional.one_hot(label, p.shape[1]).to(p)
-        fresh = (self.given[index] < 0)[:, None]
-        target = torch.where(fresh & fine, own, self.target[index])
-        self.target[index] = target
-        self.given[index] = torch.where(fine[:, 0], label.int(), self.given[index])
-        return torch.where(fine[:, 0], target.gather(1, label[:, None])[:, 0], 0.0)
+            memory[index] = torch.where(fine[:, None], decay * before + (1 - decay) * p, before)
+        self.given[index] = torch.where(fine, evidence.labels.int(), self.given[index])
+        return torch.where(fine, self.right[index], 0.0)
 
     @torch.no_grad()
     def judge(self, progress: float) -> None:
-        """Find the targets anew, once an epoch, after that share of training."""
+        """Find the weights anew, once an epoch, after that share of training."""
         known = (self.given >= 0).nonzero()[:, 0]
         if not len(known):
             return
@@ -136,18 +140,22 @@ class EarlyJudge(nn.Module):
         found = anchored_posterior(seen / seen.sum(1, keepdim=True), label)
         self.rate.copy_(found.noise_rate)
         share = self.config.risen(progress) * (found.noise_rate / _CLEAN).clamp(max=1).square()
-        own = torch.eye(self.target.shape[1]).to(found.true)[label]
-        self.target[known] = (own + share * (found.true - own)).to(self.target)
+        self.right[known] = (1 - share * (1 - found.right)).to(self.right)
+        trusted = torch.zeros_like(self.balance).to(found.true).index_add(0, label, found.right)
+        members = found.true.sum(0) / trusted.clamp(min=1)
+        members = members * (trusted.sum() / (members * trusted).sum())
+        self.balance.copy_(1 - share + share * members.clamp(max=_MOST))
         harm = ((found.noise_rate - _HELPS) / (_HARMS - _HELPS)).clamp(0, 1)
         self.lasting.copy_(1 - harm)
 
-    def losses(self, log_p: Tensor, index: Tensor) -> Tensor:
-        """Return what the student minimises for each sample, `(B,)`, with gradient.
+    def losses(self, log_p: Tensor, label: Tensor, index: Tensor) -> Tensor:
+        """Return what v multiplies for each sample, `(B,)`, with gradient.
 
         Args:
             log_p: the log-probabilities, `(B, K)`.
+            label: y, `(B,)`.
             index: the numbers of the samples, `(B,)`.
         """
         term = early_learning_term(clipped(log_p.exp()), self.beliefs[index])
-        fit = (self.target[index] * log_p).sum(1)
-        return self.config.strength * self.lasting * term - fit
+        own = nn.functional.nll_loss(log_p, label, reduction="none")
+        return self.balance[label] * own + self.config.strength * self.lasting * term

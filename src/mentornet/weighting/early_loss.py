@@ -13,6 +13,7 @@ from mentornet.errors import MentorNetError
 from mentornet.precision import full_precision
 from mentornet.weighting.criterion import Criterion
 from mentornet.weighting.early import EarlyConfig, EarlyJudge
+from mentornet.weighting.engine import weighted_mean
 from mentornet.weighting.evidence import Evidence
 from mentornet.weighting.noise_rate import NoiseEstimate
 from mentornet.weighting.observing import labelled_mean
@@ -23,7 +24,7 @@ _ASSUMES = "the student is right where it is surest"
 
 
 class EarlyLoss(Criterion):
-    """Learn the true classes that the student itself finds early, in any training loop.
+    """Weights by what the student itself finds early, in any training loop.
 
     It is what `mentornet train` does with images by default, the method mentornet-early; see
     `weighting.early` for the formulas. Compared with `MentorLoss` it needs the number of every
@@ -96,11 +97,11 @@ class EarlyLoss(Criterion):
         weighed = self._weigh(evidence, labels)
         with full_precision(log_p.device):
             assert index is not None
-            losses = self.judge.losses(log_p, index)
+            losses = self.judge.losses(log_p, labels.clamp(min=0), index)
             losses = losses.masked_fill(evidence.losses.isnan(), 0.0)
-            mean = losses.mean()
+            mean = weighted_mean(weighed.weights, losses)
             if weighed.unlabelled is not None:
-                mean = labelled_mean(losses, labels)
+                mean = labelled_mean(weighed.weights * losses, labels)
             return weighed.in_balance(mean)
 
     def judge_labels(self) -> None:
