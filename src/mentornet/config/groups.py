@@ -48,9 +48,9 @@ class FilesConfig:
         skip_bad: Continue without the images that cannot be decoded, and list them.
         limit: Train on only this many samples, drawn at random, for a quick try. Of the test
             samples, as many are drawn, but at least 1000.
-        text: Column of a CSV or Parquet file with the texts to learn from; by default the only one
-            that reads like text.
-        label: Column of a CSV or Parquet file with the labels; by default label or given_label.
+        text: Column of a table with the texts to learn from; by default the only one that reads
+            like text.
+        label: Column of a table with the labels; by default label or given_label.
         labels: File with the labels of vectors: .npy, or .csv, .parquet or .npz with a column
             label.
         validation: Hold out this share of the training samples, with their given labels, and choose
