@@ -40,9 +40,10 @@ class FilesConfig:
         mirror: Where to get CIFAR instead of its home page: an address, a folder or the archive
             itself.
         image_size: Height and width that images are resized to; by default the median of their
-            shorter sides, but at least 8 and at most 224, and 299 for streamed images.
+            shorter sides, but at least 8 and at most 224, and 299 with --stream.
         stream: Decode the images of a folder or a table in each epoch, as random crops, instead of
-            loading them all into memory. ImageNet and WebVision are always streamed.
+            loading them all into memory. Images that do not fit into memory, ImageNet and WebVision
+            are always streamed.
         imagenet: Folder of ImageNet, to evaluate a student of WebVision on its validation images
             too; "imagenet" is the folder in MENTORNET_DATA.
         skip_bad: Continue without the images that cannot be decoded, and list them.

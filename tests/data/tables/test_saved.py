@@ -21,6 +21,7 @@ from mentornet.data import LoadOptions, Samples, Splits, load_data
 from mentornet.data.encoding import Rows, Texts, Vectors
 from mentornet.data.stream.streamed import Streamed, read_place
 from mentornet.data.stream.views import view
+from tests.data.image_files import write_png
 
 SAVED = Path(__file__).parent / "saved"
 VERSIONS = ("1.5.0", "1.18.4", "5.2.0")
@@ -287,6 +288,13 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     assert path.read_bytes() != whole
     with pytest.raises(MentorNetError, match="cannot be read as an Arrow stream"):
         load(folder)
+
+
+def test_a_folder_of_images_may_have_a_state_of_its_own(tmp_path: Path) -> None:
+    for number in range(8):
+        write_png(tmp_path / "ab"[number % 2] / f"{number}.png", 8, 8)
+    (tmp_path / "state.json").write_text("{}")
+    assert len(load(tmp_path).train) == 6
 
 
 def test_settings_that_have_no_meaning() -> None:

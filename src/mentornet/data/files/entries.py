@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from mentornet.data.files import memory
 from mentornet.data.files.reading import SMALLEST, read_images, survey
 from mentornet.data.options import LoadOptions
 from mentornet.data.parts import PARTS, into_splits
@@ -54,7 +55,8 @@ def read_entries(
         classes: the K class names.
         folder: the folder that the names are relative to.
         options: how to read them. The default size is what `survey` proposes for the training
-            images. Images that `skip_bad` leaves out are listed in the notes.
+            images. Images that do not fit into memory are streamed. Those that `skip_bad` leaves
+            out are listed in the notes.
         notes: further lines to tell the user.
     """
     size = options.image_size
@@ -64,8 +66,15 @@ def read_entries(
     if options.stream:
         return into_splits(_streamed(entries, classes, folder, size or SIDE), notes)
     proposed, channels = survey([entry.file for entry in entries if entry.part == "train"])
-    files = [entry.file for entry in entries]
-    decoded = read_images(files, size or proposed, channels, options.skip_bad, options.on_progress)
+    side, files = size or proposed, [entry.file for entry in entries]
+    needed = len(files) * channels * side**2
+    if not memory.fits(needed):
+        told = (
+            f"{len(files):,} images of {side} × {side} pixels would take {needed / 1e9:.1f} GB of "
+            "memory, too much to train in: they are streamed, which decodes them in each epoch"
+        )
+        return into_splits(_streamed(entries, classes, folder, side), [told, *notes])
+    decoded = read_images(files, side, channels, options.skip_bad, options.on_progress)
     notes = [*notes, *(f"left out: {error}" for error in decoded.skipped)]
     readable = [entries[place] for place in decoded.kept.tolist()]
     _check_left(entries, readable, classes)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from mentornet.data.files.decode import Packed, UnreadableImage, check_shape, decode, opened, quiet
+from mentornet.data.files.memory import memory_here
 from mentornet.data.progress import Progress
 from mentornet.data.stream.streamed import Place, read_place
 from mentornet.errors import MentorNetError
@@ -119,12 +120,8 @@ def _header(path: Source) -> tuple[int, bool] | None:
 
 def _check_memory(count: int, size: int, channels: int) -> None:
     """Raise if the images cannot fit into memory, before hours of decoding."""
-    try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return  # this system does not tell
-    needed = count * channels * size**2
-    if needed > memory:
+    memory, needed = memory_here(), count * channels * size**2
+    if memory is not None and needed > memory:
         raise MentorNetError(
             f"{count} images of {channels} × {size} × {size} need {needed / 1e9:.1f} GB, "
             f"and this machine has {memory / 1e9:.1f} GB; choose a smaller image_size, "

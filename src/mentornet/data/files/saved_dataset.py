@@ -32,7 +32,10 @@ _PARTS, _STATE, _INFO = "dataset_dict.json", "state.json", "dataset_info.json"
 
 def is_saved(folder: Path) -> bool:
     """Whether a folder looks like a saved dataset, which may be incomplete."""
-    return any((folder / name).is_file() for name in (_PARTS, _STATE, _INFO))
+    if (folder / _PARTS).is_file():
+        return True
+    there = [(folder / name).is_file() for name in (_STATE, _INFO)]
+    return all(there) or (any(there) and next(folder.glob("*.arrow"), None) is not None)
 
 
 @dataclass(frozen=True)
