@@ -135,6 +135,12 @@ DOORS: dict[str, Door] = {
     "vectors.npz, labelled": Door(
         made.labelled_npz, lambda folder: _data(folder / "vectors.npz")
     ),
+    "saved dataset": Door(made.saved_parts, lambda folder: _data(folder / "saved")),
+    "saved dataset, ordered": Door(made.saved_order, lambda folder: _data(folder / "saved")),
+    "saved dataset, vectors": Door(made.saved_vectors, lambda folder: _data(folder / "saved")),
+    "saved dataset, images": Door(
+        made.saved_images, lambda folder: _data(folder / "saved", stream=True)
+    ),
     "manifest.csv": Door(
         made.manifest_csv, lambda folder: _data(folder / "manifest.csv"), ("manifest.csv",)
     ),

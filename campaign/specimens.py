@@ -39,6 +39,8 @@ from tests.training.stopping import StoppedError, StopsAfter
 COUNT, SAMPLES = 60, 96
 """The number of labels in a file, and of samples in a run."""
 
+_SAVED = Path(__file__).parents[1] / "tests" / "data" / "tables" / "saved"
+
 _SMALL: dict[str, Any] = {"limit": SAMPLES, "epochs": 3, "width": 2, "batch_size": 32}
 
 
@@ -148,6 +150,25 @@ def run_on_rows(folder: Path) -> None:
     settings = OptimiserConfig(epochs=2)
     train(TrainConfig(f"{folder / 'rows.csv'}", optimiser=settings), folder / "run")
     put(folder / "new.csv", "size,colour\n0.5,x\n,none\n")
+
+
+# Datasets that Hugging Face has saved, as its library wrote them.
+
+
+def saved_parts(folder: Path) -> None:
+    shutil.copytree(_SAVED / "5.2.0" / "parts", folder / "saved")
+
+
+def saved_order(folder: Path) -> None:
+    shutil.copytree(_SAVED / "1.5.0" / "chosen", folder / "saved")
+
+
+def saved_vectors(folder: Path) -> None:
+    shutil.copytree(_SAVED / "1.18.4" / "vectors", folder / "saved")
+
+
+def saved_images(folder: Path) -> None:
+    shutil.copytree(_SAVED / "5.2.0" / "images", folder / "saved")
 
 
 # Images.

@@ -8,6 +8,7 @@ from pathlib import Path
 import boosted_trees
 import lightning_digits
 import multi_label
+import photos_pretrained
 import plain_loop
 import pytest
 import regression
@@ -15,6 +16,7 @@ import segmentation
 import sklearn_table
 import table_file
 import texts_file
+import texts_minilm
 import token_tags
 import torch
 from threadpoolctl import threadpool_limits
@@ -84,3 +86,19 @@ def test_table_from_a_file(tmp_path: Path) -> None:
 
 def test_texts_from_a_file(tmp_path: Path) -> None:
     assert texts_file.main(tmp_path) > 0.8
+
+
+def test_photos_with_a_pretrained_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", f"{tmp_path / 'cache'}")
+    plain, ours, right, found = photos_pretrained.main(tmp_path, count=120)
+    assert ours > plain + 0.05
+    assert right > 0.9
+    assert found > 0.8
+
+
+def test_texts_with_minilm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", f"{tmp_path / 'cache'}")
+    plain, ours, right, found = texts_minilm.main(tmp_path, count=400)
+    assert ours > plain + 0.05
+    assert right > 0.85
+    assert found > 0.5

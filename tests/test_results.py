@@ -281,7 +281,7 @@ SAID = {
     "docs/many_machines.md": {"24 bytes", "30 seconds", "2.13", "2.4", "150 MB"},
     "docs/training.md": {
         "1.0", "40 %", "0.1", "0.2", "0.05", "20 %", "0.5", "20 minutes", "5 %", "21 %", "75 %",
-        "0.01", "1 GB",
+        "0.01", "1 GB", "1.5", "2.8",
     },
     "docs/your_files.md": {"1 GB", "20 seconds"},
 }  # fmt: skip

@@ -17,6 +17,8 @@ from mentornet.parquet_pages import measure
 __all__ = [
     "class_names",
     "column_names",
+    "is_plain",
+    "is_vector",
     "plain_columns",
     "plain_values",
     "read_parquet",
@@ -196,21 +198,28 @@ def column_names(path: Path) -> list[str]:
 
 def vector_columns(path: Path) -> list[str]:
     """The names of the columns in which every row is a list of numbers."""
+    return [name for name, kind in _types(path).items() if is_vector(kind)]
+
+
+def is_vector(kind: Any) -> bool:
+    """Whether an Arrow type is that of lists of numbers."""
     import pyarrow as pa
 
     kinds = pa.types
     lists = (kinds.is_list, kinds.is_large_list, kinds.is_fixed_size_list)
-    types = _types(path)
-    return [
-        name
-        for name, kind in types.items()
-        if any(is_list(kind) for is_list in lists)
-        and (kinds.is_floating(kind.value_type) or kinds.is_integer(kind.value_type))
-    ]
+    return any(is_list(kind) for is_list in lists) and (
+        kinds.is_floating(kind.value_type) or kinds.is_integer(kind.value_type)
+    )
 
 
 def plain_columns(path: Path) -> tuple[list[str], list[str]]:
     """The names of all columns, and of those that hold text, numbers or booleans."""
+    types = _types(path)
+    return list(types), [name for name, kind in types.items() if is_plain(kind)]
+
+
+def is_plain(kind: Any) -> bool:
+    """Whether an Arrow type is that of text, numbers or booleans."""
     import pyarrow as pa
 
     kinds = pa.types
@@ -218,13 +227,8 @@ def plain_columns(path: Path) -> tuple[list[str], list[str]]:
         kinds.is_string, kinds.is_large_string, kinds.is_binary, kinds.is_large_binary,
         kinds.is_integer, kinds.is_floating, kinds.is_decimal, kinds.is_boolean, kinds.is_null,
     )  # fmt: skip
-    types = _types(path)
-    found = []
-    for name, kind in types.items():
-        inner = kind.value_type if kinds.is_dictionary(kind) else kind
-        if any(is_plain(inner) for is_plain in plain):
-            found.append(name)
-    return list(types), found
+    inner = kind.value_type if kinds.is_dictionary(kind) else kind
+    return any(fits(inner) for fits in plain)
 
 
 def _types(path: Path) -> dict[str, Any]:

@@ -25,7 +25,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits processe
 CHEAP = [
     "labels.npz", "labels.npy", "labels.npy, pickled", "labels.pt", "labels.pt of old PyTorch",
     "transition.npy", "transition.csv", "manifest.csv", "manifest.parquet", "image folder",
-    "texts.csv", "rows.csv", "rows.parquet", "vectors.npz, labelled",
+    "texts.csv", "rows.csv", "rows.parquet", "vectors.npz, labelled", "saved dataset",
+    "saved dataset, ordered", "saved dataset, vectors", "saved dataset, images",
     "image folder, streamed", "CIFAR-10", "CIFAR-100", "CIFAR-10 in Parquet",
     "archive of CIFAR-10", "IDX", "ImageNet", "WebVision", "shards", "shards of others",
     "verdicts.csv", "labels.csv", "vectors.npy", "vectors.npz", "vectors.parquet",

@@ -208,7 +208,7 @@ def _method(config: TrainConfig) -> Method:
 
 
 def _source(config: TrainConfig) -> Path | None:
-    """Where paths of samples start from, if they are files."""
+    """Where paths of samples start from, if they are files or rows."""
     where = Path(config.data)
     if not where.exists() or (where.is_dir() and has_shards(where)):
         return None
@@ -218,7 +218,7 @@ def _source(config: TrainConfig) -> Path | None:
 def _listed(prepared: Prepared, root: Path | None, verdicts: Verdicts) -> str | None:
     """Every sample that is left, as a table to train on; None if no table can hold them."""
     if prepared.train.kind == "images":
-        return _manifest(prepared, root, verdicts)
+        return None if prepared.train.paths is None else _manifest(prepared, root, verdicts)
     return cleaned_table(prepared, verdicts)
 
 

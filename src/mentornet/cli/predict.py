@@ -16,11 +16,14 @@ from mentornet.cli.watch import RunWatch, console
 from mentornet.data import read_images
 from mentornet.data.encoding import Encoder, Raw, Vectors
 from mentornet.data.files.image_folder import images_below
+from mentornet.data.files.reading import Source
+from mentornet.data.files.saved_dataset import is_saved
+from mentornet.data.files.saved_table import read_saved
 from mentornet.data.files.vector_file import read_vectors
 from mentornet.data.stream.fetching import Fetcher, default_workers
-from mentornet.data.stream.streamed import LooseFiles
+from mentornet.data.stream.streamed import LooseFiles, Place, Streamed, in_files
 from mentornet.data.tables.reading import read_raw
-from mentornet.errors import MentorNetError
+from mentornet.errors import MentorNetError, cut
 from mentornet.files import write_text
 from mentornet.training import RunFolder, load_student, predict
 from mentornet.training.stored import DataFacts
@@ -46,7 +49,8 @@ class Predict:
     Attributes:
         run_folder: Folder of a training run.
         inputs: Image files, or folders, which are searched for images at any depth; or a CSV,
-            Parquet, .npy or .npz file with texts, rows or vectors.
+            Parquet, .npy or .npz file with texts, rows or vectors. A dataset that Hugging Face has
+            saved on disk may hold either.
         out: CSV file to write; by default the table is printed.
         best: Use the student of the best epoch, as the run has chosen it, in place of the last one.
         skip_bad: Continue without images that cannot be decoded, and list them.
@@ -71,12 +75,16 @@ class Predict:
         if about.kind != "images":
             names, chances = _of_file(self.inputs, student, folder.read_encoder(), about)
         else:
-            paths = _found(self.inputs)
+            saved = _saved(self.inputs)
+            images: Sequence[Source] = _found(self.inputs) if saved is None else saved
             of = self._of_views if about.streamed else self._of_images
-            kept, chances = of(paths, student, about)
+            kept, chances = of(images, student, about)
             if not kept:
                 raise MentorNetError("none of the images could be read")
-            names = {"path": [path.as_posix() for path in kept]}
+            if saved is None:
+                names = {"path": [Path(f"{images[place]}").as_posix() for place in kept]}
+            else:
+                names = {"row": [f"{place}" for place in kept]}
         table = _table(names, chances.tolist(), about.classes)
         if self.out is None:
             print(table, end="")
@@ -86,30 +94,53 @@ class Predict:
             console().print(f"wrote {self.out}: {len(chances)} {what}")
 
     def _of_images(
-        self, paths: list[Path], student: nn.Module, about: DataFacts
-    ) -> tuple[list[Path], Tensor]:
-        """The paths of the images that could be read, and the probabilities of their classes."""
+        self, images: Sequence[Source], student: nn.Module, about: DataFacts
+    ) -> tuple[list[int], Tensor]:
+        """The places of the images that could be read, and the probabilities of their classes."""
         with RunWatch() as watch:
             read = read_images(
-                paths, size=about.height, channels=about.channels,
+                images, size=about.height, channels=about.channels,
                 skip_bad=self.skip_bad, on_progress=watch.files,
             )  # fmt: skip
         for error in read.skipped:
             console(stderr=True).print(f"skipped {error}")
-        kept = [paths[place] for place in read.kept.tolist()]
+        kept: list[int] = read.kept.tolist()
         return kept, predict(student, read.pixels) if kept else torch.empty(0)
 
     def _of_views(
-        self, paths: list[Path], student: nn.Module, about: DataFacts
-    ) -> tuple[list[Path], Tensor]:
+        self, images: Sequence[Source], student: nn.Module, about: DataFacts
+    ) -> tuple[list[int], Tensor]:
         """The same for a student that was trained on views of streamed images."""
-        names = [f"{path.absolute()}" for path in paths]
-        fetcher = Fetcher(default_workers(), skip_bad=self.skip_bad)
-        chances = predict(student, LooseFiles(Path("/"), names, about.height), fetcher=fetcher)
+        fetcher, views = Fetcher(default_workers(), skip_bad=self.skip_bad), _views(images, about)
+        chances = predict(student, views, fetcher=fetcher)
         for name, reason in fetcher.bad.items():
             console(stderr=True).print(f"skipped {name} cannot be read as an image: {reason}")
-        kept = [place for place, name in enumerate(names) if name not in fetcher.bad]
-        return [paths[place] for place in kept], chances[kept]
+        kept = [
+            number for number in range(len(views)) if views.place(number).name not in fetcher.bad
+        ]
+        return kept, chances[kept]
+
+
+def _views(images: Sequence[Source], about: DataFacts) -> Streamed:
+    places = [image for image in images if isinstance(image, Place)]
+    if places:
+        return in_files(Path("/"), places, about.height)
+    return LooseFiles(
+        Path("/"), [f"{Path(f'{image}').absolute()}" for image in images], about.height
+    )
+
+
+def _saved(named: tuple[Path, ...]) -> list[Place] | None:
+    """The images of a dataset that Hugging Face has saved; None if that is not what is named."""
+    if not any(path.is_dir() and is_saved(path) for path in named):
+        return None
+    if len(named) != 1:
+        raise MentorNetError(f"name one saved dataset and nothing else, got {len(named)} names")
+    table = read_saved(named[0], whole=False)
+    if len(table.images) != 1:
+        found = ", ".join(table.images) or "none"
+        raise MentorNetError(f"{named[0]} must have one column of images, found {cut(found, 200)}")
+    return table.pictures(table.images[0])
 
 
 def _say_how_chosen(count: int) -> None:

@@ -34,8 +34,8 @@ _DATA = listed(
         for name, dataset in DATASETS.items()
     },
     "or a path: a folder of images (<class>/… or train/<class>/…) or of shards; a CSV or Parquet "
-    "file with the column label, and path (of images), a text, or features; or a .npz or .npy file "
-    "with vectors.",
+    "file with the column label, and path (of images), a text, or features; a .npz or .npy file "
+    "with vectors; or a dataset that Hugging Face datasets has saved on disk.",
 )
 
 _METHOD = listed(

@@ -40,17 +40,18 @@ class FilesConfig:
         mirror: Where to get CIFAR instead of its home page: an address, a folder or the archive
             itself.
         image_size: Height and width that images are resized to; by default the median of their
-            shorter sides, but at least 8 and at most 224, and 299 for streamed images.
+            shorter sides, but at least 8 and at most 224, and 299 with --stream.
         stream: Decode the images of a folder or a table in each epoch, as random crops, instead of
-            loading them all into memory. ImageNet and WebVision are always streamed.
+            loading them all into memory. Images that do not fit into memory, ImageNet and WebVision
+            are always streamed.
         imagenet: Folder of ImageNet, to evaluate a student of WebVision on its validation images
             too; "imagenet" is the folder in MENTORNET_DATA.
         skip_bad: Continue without the images that cannot be decoded, and list them.
         limit: Train on only this many samples, drawn at random, for a quick try. Of the test
             samples, as many are drawn, but at least 1000.
-        text: Column of a CSV or Parquet file with the texts to learn from; by default the only one
-            that reads like text.
-        label: Column of a CSV or Parquet file with the labels; by default label or given_label.
+        text: Column of a table with the texts to learn from; by default the only one that reads
+            like text.
+        label: Column of a table with the labels; by default label or given_label.
         labels: File with the labels of vectors: .npy, or .csv, .parquet or .npz with a column
             label.
         validation: Hold out this share of the training samples, with their given labels, and choose

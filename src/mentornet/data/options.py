@@ -23,7 +23,8 @@ class LoadOptions:
             100 training images, limited to 8 … 224. For streamed images, the size of the views.
         skip_bad: leave out images that cannot be read. Of streamed images it is not known
             beforehand which those are, so a grey image takes the place of each.
-        stream: leave the images of a folder or a table in their files.
+        stream: leave the images of a folder or a table in their files, also if they fit into
+            memory.
         imagenet: the folder of ImageNet, for WebVision; `imagenet` is searched for like a dataset.
         text: the column of texts.
         label: the column of labels.

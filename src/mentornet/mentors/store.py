@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
+from torch.overrides import TorchFunctionMode
 
 from mentornet.errors import MentorNetError, cut, first_line, short
 from mentornet.files import read_json, reading, write_bytes, write_json
@@ -69,7 +70,8 @@ def load_mentor(name_or_path: str | Path) -> Mentor:
     config = read_json(folder / CONFIG)
     _check_format(config, folder)
     tensors, written_with = _read_weights(folder / WEIGHTS)
-    with torch.device("meta"):  # the sizes may be anything; the weights that are there are not
+    # The sizes may be anything; the weights that are there are not.
+    with torch.device("meta"), _Unfilled():
         mentor = _from_config(config, folder)
     if written_with is not None and written_with != json.dumps(config):
         raise MentorNetError(
@@ -87,6 +89,22 @@ def load_mentor(name_or_path: str | Path) -> Mentor:
             f"{CONFIG}: {cut(reason, 300)}"
         ) from None
     return mentor.eval().requires_grad_(False)
+
+
+class _Unfilled(TorchFunctionMode):
+    """Leaves parameters as they are made, because the weights of a file will replace them.
+
+    To draw normal numbers for a tensor without storage, torch imports its compiler, which takes
+    a second.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        given = kwargs or {}
+        if getattr(func, "__module__", None) == torch.nn.init.__name__:
+            return given["tensor"] if "tensor" in given else args[0]
+        return func(*args, **given)
 
 
 def _describe(mentor: Mentor) -> dict[str, Any]:

@@ -27,6 +27,8 @@ from mentornet.data import (
 from mentornet.data.encoding import Encoder
 from mentornet.data.holdout import hold_out
 from mentornet.data.progress import Progress
+from mentornet.data.stream.shards import has_shards
+from mentornet.data.stream.streamed import Streamed
 from mentornet.errors import MentorNetError
 from mentornet.methods import Method, make_method
 from mentornet.methods.settings import parse_settings
@@ -146,6 +148,7 @@ def prepare(
         find_student(config.student.student)
     config = sized(config)
     splits = splits or _load(config, on_progress)
+    config, by_itself = _as_loaded(config, splits.train)
     for part in (splits.train, splits.test, splits.validation, *splits.further.values()):
         if part is not None:
             check_inputs(part)
@@ -171,7 +174,9 @@ def prepare(
             raise MentorNetError(f"{name} needs true labels, which this data does not have")
         train = replace(train, true_label=train.given_label)  # the labels of this dataset are clean
     _check_kind(config, method, train)
-    config = resolve(config, Facts.of(train), name=name, method=method)
+    facts = Facts.of(train)  # the student is that of images in memory, unless asked otherwise
+    facts = replace(facts, streamed=facts.streamed and not by_itself)
+    config = resolve(config, facts, name=name, method=method)
     check_reads(config.student.student or "", train.kind)
     batch_size = config.optimiser.batch_size or 0
     if batch_size > len(train):
@@ -284,6 +289,21 @@ def _load(config: TrainConfig, on_progress: Progress | None) -> Splits:
         on_progress=on_progress,
     )
     return load_data(config.data, options)
+
+
+def _as_loaded(config: TrainConfig, train: Samples) -> tuple[TrainConfig, bool]:
+    """Return the config, and whether the images are streamed because they did not fit into memory.
+
+    It then says `stream`, so that the run goes on, and is audited, on a machine that has more.
+    """
+    inputs, files = train.inputs, config.files
+    shipped = config.data in DATASETS or has_shards(Path(config.data))
+    if files.stream or shipped or not isinstance(inputs, Streamed):
+        return config, False
+    files = replace(files, stream=True, image_size=inputs.side)
+    padding = config.optimiser.padding or 0  # views are random crops of the whole image
+    optimiser = replace(config.optimiser, padding=padding)
+    return replace(config, files=files, optimiser=optimiser), True
 
 
 def _has_clean_labels(data: str) -> bool:

@@ -9,11 +9,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from mentornet.data.files import memory
 from mentornet.data.files.reading import SMALLEST, read_images, survey
 from mentornet.data.options import LoadOptions
 from mentornet.data.parts import PARTS, into_splits
 from mentornet.data.samples import Samples, Splits
-from mentornet.data.stream.streamed import SIDE, LooseFiles, Streamed
+from mentornet.data.stream.streamed import SIDE, LooseFiles, Place, Streamed, in_files
 from mentornet.errors import MentorNetError, cut
 
 __all__ = ["Entry", "read_entries"]
@@ -23,18 +24,21 @@ class Entry(NamedTuple):
     """One image in the list.
 
     Attributes:
-        file: the file of the image.
+        file: the file of the image, or its place in a file that has many.
         name: the name of the image for the user.
         part: one of `PARTS`.
         given_label: in 0 … K−1.
         true_label: in 0 … K−1, or None if unknown; known for all entries of a part or for none.
+        row: the number of the row that has the image, from 0, if it is not a file of its own; all
+            entries have one or none.
     """
 
-    file: Path
+    file: Path | Place
     name: str
     part: str
     given_label: int
     true_label: int | None = None
+    row: int | None = None
 
 
 def read_entries(
@@ -51,7 +55,8 @@ def read_entries(
         classes: the K class names.
         folder: the folder that the names are relative to.
         options: how to read them. The default size is what `survey` proposes for the training
-            images. Images that `skip_bad` leaves out are listed in the notes.
+            images. Images that do not fit into memory are streamed. Those that `skip_bad` leaves
+            out are listed in the notes.
         notes: further lines to tell the user.
     """
     size = options.image_size
@@ -61,8 +66,15 @@ def read_entries(
     if options.stream:
         return into_splits(_streamed(entries, classes, folder, size or SIDE), notes)
     proposed, channels = survey([entry.file for entry in entries if entry.part == "train"])
-    files = [entry.file for entry in entries]
-    decoded = read_images(files, size or proposed, channels, options.skip_bad, options.on_progress)
+    side, files = size or proposed, [entry.file for entry in entries]
+    needed = len(files) * channels * side**2
+    if not memory.fits(needed):
+        told = (
+            f"{len(files):,} images of {side} × {side} pixels would take {needed / 1e9:.1f} GB of "
+            "memory, too much to train in: they are streamed, which decodes them in each epoch"
+        )
+        return into_splits(_streamed(entries, classes, folder, side), [told, *notes])
+    decoded = read_images(files, side, channels, options.skip_bad, options.on_progress)
     notes = [*notes, *(f"left out: {error}" for error in decoded.skipped)]
     readable = [entries[place] for place in decoded.kept.tolist()]
     _check_left(entries, readable, classes)
@@ -82,9 +94,16 @@ def _streamed(
     for part in PARTS:
         members = [entry for entry in entries if entry.part == part]
         if members:
-            names = [entry.name for entry in members]
-            parts[part] = _samples(LooseFiles(folder.absolute(), names, side), members, classes)
+            parts[part] = _samples(_views(members, folder.absolute(), side), members, classes)
     return parts
+
+
+def _views(entries: Sequence[Entry], folder: Path, side: int) -> Streamed:
+    """The images of these entries, left in their files."""
+    places = [entry.file for entry in entries if isinstance(entry.file, Place)]
+    if not places:
+        return LooseFiles(folder, [entry.name for entry in entries], side)
+    return in_files(folder, places, side)
 
 
 def _samples(
@@ -92,12 +111,14 @@ def _samples(
 ) -> Samples:
     given = [entry.given_label for entry in entries]
     true = [entry.true_label for entry in entries if entry.true_label is not None]
+    rows = [entry.row for entry in entries if entry.row is not None]
     return Samples(
         inputs,
         torch.tensor(given),
         classes,
         torch.tensor(true) if true else None,
-        paths=tuple(entry.name for entry in entries),
+        paths=None if rows else tuple(entry.name for entry in entries),
+        row=torch.tensor(rows) if rows else None,
     )
 
 

@@ -13,7 +13,7 @@ from mentornet.errors import MentorNetError, cut
 from mentornet.files import reading
 from mentornet.parquet import plain_columns, read_parquet
 
-__all__ = ["Numbered", "numbered_cells"]
+__all__ = ["Numbered", "cell_text", "numbered_cells"]
 
 Numbered = Iterator[tuple[int, dict[str, str]]]
 """The number of each row, and its cells by column."""
@@ -67,12 +67,12 @@ def _read_parquet(path: Path, wanted: Collection[str] | None) -> tuple[list[str]
         for number, values in enumerate(zip(*columns.values(), strict=True), start=1):
             place = f"{path}, row {number}"
             cells = zip(columns, values, strict=True)
-            yield number, {name: _text(place, name, value) for name, value in cells}
+            yield number, {name: cell_text(place, name, value) for name, value in cells}
 
     return header, numbered()
 
 
-def _text(place: str, column: str, value: Any) -> str:
+def cell_text(place: str, column: str, value: Any) -> str:
     """A cell as text: None and NaN become empty text, and 3.0 becomes 3."""
     if isinstance(value, bytes):
         with reading(place):

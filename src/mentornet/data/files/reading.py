@@ -13,10 +13,15 @@ import torch
 from torch import Tensor
 
 from mentornet.data.files.decode import Packed, UnreadableImage, check_shape, decode, opened, quiet
+from mentornet.data.files.memory import memory_here
 from mentornet.data.progress import Progress
+from mentornet.data.stream.streamed import Place, read_place
 from mentornet.errors import MentorNetError
 
-__all__ = ["Decoded", "read_images", "survey"]
+__all__ = ["Decoded", "Source", "read_images", "survey"]
+
+Source = Path | Packed | Place
+"""An image: a file, its bytes, or where these are in a file."""
 
 WORKERS = min(4, os.cpu_count() or 1)
 """Number of threads that decode; Pillow releases the lock of Python while it decodes."""
@@ -40,7 +45,7 @@ class Decoded(NamedTuple):
 
 
 def read_images(
-    paths: Sequence[Path | Packed],
+    paths: Sequence[Source],
     size: int,
     channels: int,
     skip_bad: bool = False,
@@ -49,7 +54,7 @@ def read_images(
     """All images as `read_image` reads them, in the order of `paths`.
 
     Args:
-        paths: files, or images inside files.
+        paths: the images.
         size: height and width of the result.
         channels: C, 1 or 3.
         skip_bad: leave out images that cannot be read; if not, the first such image is an error.
@@ -62,7 +67,7 @@ def read_images(
 
     def fill(place: int) -> UnreadableImage | None:
         try:
-            pixels[place] = decode(paths[place], size, channels)
+            pixels[place] = decode(_found(paths[place]), size, channels)
         except UnreadableImage as error:
             return error
         return None
@@ -72,9 +77,9 @@ def read_images(
             if error is not None and not skip_bad:
                 pool.shutdown(wait=False, cancel_futures=True)
                 hint = (
-                    "; set skip_bad to continue without it"
-                    if isinstance(paths[place], Path)
-                    else ""
+                    ""
+                    if isinstance(paths[place], Packed)
+                    else "; set skip_bad to continue without it"
                 )
                 raise UnreadableImage(error.name, f"{error.reason}{hint}") from error
             if error is not None:
@@ -85,7 +90,7 @@ def read_images(
     return Decoded(pixels[kept] if skipped else pixels, kept, tuple(skipped.values()))
 
 
-def survey(paths: Sequence[Path | Packed]) -> tuple[int, int]:
+def survey(paths: Sequence[Source]) -> tuple[int, int]:
     """The size and the number of channels that suit these images, from up to 100 of their headers.
 
     The size is the median of the shorter sides, limited to 8 … 224. There is 1 channel if all
@@ -100,10 +105,14 @@ def survey(paths: Sequence[Path | Packed]) -> tuple[int, int]:
     return min(max(size, SMALLEST), LARGEST), 1 if all(grey for _, grey in found) else 3
 
 
-def _header(path: Path | Packed) -> tuple[int, bool] | None:
+def _found(source: Source) -> Path | Packed:
+    return read_place(source) if isinstance(source, Place) else source
+
+
+def _header(path: Source) -> tuple[int, bool] | None:
     """The shorter side and whether the image is grey, or None if it cannot be read."""
     try:
-        with opened(path) as image:
+        with opened(_found(path)) as image:
             return min(image.size), image.mode in ("1", "L") or image.mode.startswith("I")
     except UnreadableImage:
         return None
@@ -111,12 +120,8 @@ def _header(path: Path | Packed) -> tuple[int, bool] | None:
 
 def _check_memory(count: int, size: int, channels: int) -> None:
     """Raise if the images cannot fit into memory, before hours of decoding."""
-    try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return  # this system does not tell
-    needed = count * channels * size**2
-    if needed > memory:
+    memory, needed = memory_here(), count * channels * size**2
+    if memory is not None and needed > memory:
         raise MentorNetError(
             f"{count} images of {channels} × {size} × {size} need {needed / 1e9:.1f} GB, "
             f"and this machine has {memory / 1e9:.1f} GB; choose a smaller image_size, "

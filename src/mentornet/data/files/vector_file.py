@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import zipfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,7 +24,7 @@ from mentornet.files import BoundedReads, open_file, reading
 from mentornet.names import did_you_mean
 from mentornet.parquet import read_table, vector_columns
 
-__all__ = ["VECTOR_FILES", "read_vectors"]
+__all__ = ["VECTOR_FILES", "finite", "pick_vectors", "read_vectors", "vectors_of"]
 
 VECTOR_FILES = (".npy", ".npz", ".parquet")
 """The endings of the files that `read_vectors` reads."""
@@ -55,13 +55,13 @@ def read_vectors(path: Path, key: str | None = None) -> Tensor:
         )
     with reading(path, "as vectors"):
         found = readers[path.suffix.lower()](path, key)
-        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is named
-            vectors = torch.from_numpy(found.astype(np.float32))
-    _check_finite(path, vectors)
-    return vectors
+    return finite(path, found)
 
 
-def _check_finite(path: Path, vectors: Tensor) -> None:
+def finite(path: Path, found: NDArray[Any]) -> Tensor:
+    """The vectors of a file as float32; an error if one of them has a value that is not finite."""
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is named
+        vectors = torch.from_numpy(found.astype(np.float32))
     bad = ~vectors.isfinite()
     if bad.any():
         row, place = bad.nonzero()[0].tolist()
@@ -70,6 +70,7 @@ def _check_finite(path: Path, vectors: Tensor) -> None:
             f"{path}, row {row} (from 0): value {place} is {value}; {_rows(bad)} not finite: leave "
             "such rows out, or fill them in"
         )
+    return vectors
 
 
 def _rows(bad: Tensor) -> str:
@@ -114,10 +115,20 @@ def _read_data(path: Path, file: IO[bytes], header: ArrayHeader, there: int) -> 
 
 
 def _read_parquet(path: Path, key: str | None) -> NDArray[Any]:
-    name = _chosen(path, key, vector_columns(path), "columns of lists of numbers")
+    name = pick_vectors(f"{path}", key, vector_columns(path))
+    return vectors_of(path, read_table(path, [name]).column(name).chunks)
+
+
+def vectors_of(path: Path, chunks: Iterable[Any]) -> NDArray[Any]:
+    """The vectors in a column of lists, `(N, D)`.
+
+    Args:
+        path: the file, for messages.
+        chunks: arrays of Arrow.
+    """
     rows: list[NDArray[Any]] = []
     start, width = 0, None
-    for chunk in read_table(path, [name]).column(name).chunks:
+    for chunk in chunks:
         if len(chunk) == 0:
             continue
         vectors, width = _vectors(path, chunk, start, width)
@@ -144,7 +155,18 @@ def _vectors(path: Path, chunk: Any, start: int, width: int | None) -> tuple[NDA
     return numbers.astype(np.float32).reshape(len(chunk), width), width
 
 
-def _chosen(path: Path, key: str | None, there: Collection[str], what: str) -> str:
+def pick_vectors(where: str, key: str | None, there: Collection[str]) -> str:
+    """The name of the column of vectors that is asked for, or the only one that it can be.
+
+    Args:
+        where: the file, for messages.
+        key: the name, if one is asked for.
+        there: the columns of lists of numbers.
+    """
+    return _chosen(where, key, there, "columns of lists of numbers")
+
+
+def _chosen(path: Path | str, key: str | None, there: Collection[str], what: str) -> str:
     """The name that is asked for, or the only one that it can be."""
     if not there:
         raise MentorNetError(f"{path} holds no {what}")

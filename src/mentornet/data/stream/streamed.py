@@ -16,7 +16,7 @@ from mentornet.data.files.decode import Packed, UnreadableImage
 from mentornet.errors import MentorNetError
 from mentornet.files import open_file
 
-__all__ = ["SIDE", "InShards", "LooseFiles", "Place", "Streamed", "read_place"]
+__all__ = ["SIDE", "InShards", "LooseFiles", "Place", "Streamed", "in_files", "read_place"]
 
 SIDE = 299
 """Height and width of the images that Inception sees."""
@@ -174,3 +174,21 @@ class InShards(Streamed):
         for part in (self.shard, self.offset, self.size):
             content.update(part.contiguous().numpy().data)
         return content.digest()
+
+
+def in_files(root: Path, places: Sequence[Place], side: int = SIDE) -> InShards:
+    """Images that are inside of files, with the names of these relative to a folder.
+
+    Args:
+        root: the folder.
+        places: the places of the images, each with its size.
+        side: height and width of the views.
+    """
+    files = sorted({place.file for place in places})
+    number = {file: place for place, file in enumerate(files)}
+    names = [Path(os.path.relpath(file, root)).as_posix() for file in files]
+    sizes = [place.size or 0 for place in places]
+    return InShards(
+        root, names, torch.tensor([number[place.file] for place in places]),
+        torch.tensor([place.offset for place in places]), torch.tensor(sizes), side,
+    )  # fmt: skip

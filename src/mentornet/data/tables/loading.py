@@ -11,16 +11,16 @@ from torch import Tensor
 
 from mentornet.data.encoding import Raw, Rows, Texts, Vectors, fit_encoder
 from mentornet.data.files.labelled import Labelled, labelled
-from mentornet.data.files.manifest_rows import Row
 from mentornet.data.files.vector_file import read_vectors
 from mentornet.data.options import LoadOptions
 from mentornet.data.parts import PARTS, into_splits
 from mentornet.data.samples import Samples, Splits
 from mentornet.data.tables.array_columns import array_columns
 from mentornet.data.tables.choosing import ABOUT, label_column, text_column
+from mentornet.data.tables.columns import read_columns, with_class_names
 from mentornet.data.tables.reading import Cells, check_texts, read_cells
+from mentornet.data.tables.rows import label_rows, labelled_parts
 from mentornet.errors import MentorNetError, cut
-from mentornet.parquet import class_names, vector_columns
 
 __all__ = ["load_table"]
 
@@ -34,8 +34,11 @@ def load_table(path: Path, options: LoadOptions | None = None) -> Splits:
     and so are the parts. A `.npz` file has the array `features`, `(N, D)`, and arrays with the
     names of these columns. Labels for a `.npy` file are in a file of their own.
 
+    The folder of a dataset that `datasets` of Hugging Face has saved is like a Parquet file, and
+    its parts are like a column `split`.
+
     Args:
-        path: the file.
+        path: the file or the folder.
         options: which columns are the text and the labels, and which encoder to fit.
 
     Returns:
@@ -52,7 +55,10 @@ def load_table(path: Path, options: LoadOptions | None = None) -> Splits:
         raise MentorNetError(
             f"{path} has {len(raw)} {raw.kind}, but there are {len(cells)} labels in {cells.path}"
         )
-    splits = into_splits(_parts(labelled(path, _rows(cells, label))), notes)
+    if path.is_dir():
+        kept, unlabelled = labelled_parts(cells, label)
+        raw, cells, notes = raw.at(torch.tensor(kept)), cells.rows(kept), [*notes, *unlabelled]
+    splits = into_splits(_parts(labelled(path, label_rows(cells, label))), notes)
     return _encoded(splits, raw, options)
 
 
@@ -62,11 +68,10 @@ def _from_columns(path: Path, options: LoadOptions) -> tuple[Raw, Cells, list[st
             f"the setting labels has no meaning for {path}, which has its labels in a column; "
             "name that column in the setting label"
         )
-    cells = read_cells(path)
+    found = read_columns(path)
+    cells, lists = found.cells, list(found.lists)
     label = label_column(f"{path}", cells.columns, options.label)
-    if path.suffix.lower() == ".parquet":
-        cells = _with_class_names(cells, label)
-    lists = vector_columns(path) if path.suffix.lower() == ".parquet" else []
+    cells = with_class_names(cells, label, found.class_names)
     features = [name for name in cells.columns if name not in (label, *ABOUT)]
     text = text_column(cells, label, options) if options.text is not None or not lists else None
     raw: Raw
@@ -79,30 +84,18 @@ def _from_columns(path: Path, options: LoadOptions) -> tuple[Raw, Cells, list[st
                 f"{path} has {len(lists)} columns of lists: {cut(', '.join(lists), 200)}; leave "
                 "out those that are not to be learned from"
             )
-        raw, used = Vectors(lists[0], read_vectors(path, lists[0])), lists
+        assert found.vectors is not None
+        raw, used = Vectors(lists[0], found.vectors(lists[0])), lists
     elif features:
         raw, used = Rows({name: cells.columns[name] for name in features}), features
     else:
         raise MentorNetError(f"{path} has labels, but no column of texts or features")
     unused = [name for name in cells.columns if name not in (label, *ABOUT[2:], *used)]
     notes = [f"{raw.kind} of the column {cut(used[0])}"] if used is not features else []
+    notes += found.notes
     if unused:
         notes.append(f"columns of {path.name} not used: {cut(', '.join(unused), 200)}")
     return raw, cells, notes
-
-
-def _with_class_names(cells: Cells, label: str) -> Cells:
-    """The table with names in place of class numbers, if the metadata of Hugging Face has them."""
-    names = class_names(cells.path, label)
-    if names is None:
-        return cells
-    known = {f"{number}": name for number, name in enumerate(names)}
-    named = {
-        column: tuple(known.get(cell, cell) for cell in cells.columns[column])
-        for column in (label, "true_label")
-        if column in cells.columns
-    }
-    return replace(cells, columns=cells.columns | named)
 
 
 def _from_arrays(path: Path, options: LoadOptions) -> tuple[Raw, Cells, list[str]]:
@@ -134,20 +127,6 @@ def _check_lengths(path: Path, columns: Mapping[str, Sequence[str]]) -> None:
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{count} of {name}" for name, count in lengths.items())
         raise MentorNetError(f"{path} must have one value of each for every sample, got {told}")
-
-
-def _rows(cells: Cells, label: str) -> list[Row]:
-    """The labels of the rows; none of them is empty."""
-    empty = ("",) * len(cells)
-    true, split = (cells.columns.get(name, empty) for name in ("true_label", "split"))
-    rows = [
-        Row(cells.place(place), "", *values)
-        for place, values in enumerate(zip(cells.columns[label], true, split, strict=True))
-    ]
-    for row in rows:
-        if not row.label:
-            raise MentorNetError(f"{row} has no label; every row needs one")
-    return rows
 
 
 def _parts(found: Labelled) -> dict[str, Samples]:

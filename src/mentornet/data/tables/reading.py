@@ -8,7 +8,9 @@ from pathlib import Path
 
 from mentornet.data.encoding import Encoder, Raw, Rows, Texts, Vectors
 from mentornet.data.files.numbered_cells import numbered_cells
-from mentornet.data.files.vector_file import read_vectors
+from mentornet.data.files.saved_dataset import is_saved
+from mentornet.data.files.saved_table import read_saved
+from mentornet.data.files.vector_file import pick_vectors, read_vectors
 from mentornet.errors import MentorNetError, cut
 from mentornet.names import did_you_mean
 
@@ -23,18 +25,26 @@ class Cells:
     """The columns of a table, as text.
 
     Attributes:
-        path: the file.
+        path: the file, or the folder of a saved dataset.
         columns: the N cells of each column; an empty cell is empty text.
-        numbers: the number of each row as a spreadsheet counts, for messages.
+        numbers: the number of each row as a spreadsheet counts, for messages; with the name of its
+            part, if there are several.
     """
 
     path: Path
     columns: dict[str, tuple[str, ...]]
-    numbers: Sequence[int]
+    numbers: Sequence[int | str]
 
     def __len__(self) -> int:
         """N."""
         return len(self.numbers)
+
+    def rows(self, kept: Sequence[int]) -> Cells:
+        """The rows at these places."""
+        columns = {
+            name: tuple(cells[place] for place in kept) for name, cells in self.columns.items()
+        }
+        return Cells(self.path, columns, [self.numbers[place] for place in kept])
 
     def place(self, row: int) -> str:
         """Return what messages call a row."""
@@ -70,12 +80,14 @@ def read_raw(path: Path, encoder: Encoder) -> Raw:
     """Read what an encoder needs of a file of new samples; labels need not be there.
 
     Args:
-        path: the file.
+        path: the file, or the folder of a saved dataset.
         encoder: says which columns it reads.
     """
     path = path.expanduser()
     if not path.exists():
         raise MentorNetError(f"{path} is missing")
+    if path.is_dir() and is_saved(path):
+        return _read_saved(path, encoder)
     if path.suffix.lower() not in TABLES:
         raise MentorNetError(
             f"{encoder.reads.kind} must be in a {', '.join(TABLES)} file, got {cut(path.name)}"
@@ -89,7 +101,29 @@ def read_raw(path: Path, encoder: Encoder) -> Raw:
             f"this run was trained on {encoder.reads.kind}, which a .csv or .parquet file has, "
             f"got {cut(path.name)}"
         )
-    cells = read_cells(path, encoder.columns)
+    return _raw(read_cells(path, encoder.columns), encoder)
+
+
+def _read_saved(folder: Path, encoder: Encoder) -> Raw:
+    """Read what an encoder needs of a saved dataset without parts."""
+    table = read_saved(folder, whole=False)
+    if encoder.reads is Vectors:
+        name = pick_vectors(
+            f"{folder}", encoder.columns[0] if encoder.columns else None, table.lists
+        )
+        return Vectors(name, table.vectors(name))
+    for name in encoder.columns:
+        if name not in table.plain:
+            raise MentorNetError(
+                f"{folder} has no column {cut(name)!r} of text or numbers; "
+                f"{did_you_mean(name, table.plain)}"
+            )
+    columns, numbers = table.cells(encoder.columns)
+    return _raw(Cells(folder, columns, numbers), encoder)
+
+
+def _raw(cells: Cells, encoder: Encoder) -> Raw:
+    """The texts or rows in a table."""
     if encoder.reads is Texts:
         (column,) = encoder.columns
         check_texts(cells, column)
