@@ -159,10 +159,10 @@ ABOUT = {
     "mentor-bootstrap auto": "mentor-bootstrap told nothing: v is that of mentornet-auto",
     "mentornet-posterior": "ours, told nothing: elr whose cross-entropy is weighted by the "
     "probability that the label is correct, by averaged predictions and an estimated noise matrix",
-    "mentornet-early": "ours, told nothing, and the default of `mentornet train` for images: soft "
-    "targets by Bayes' rule, from averaged predictions and a noise matrix read off the samples "
-    "that the student is surest of; its settings were chosen on other images, with their training "
-    "labels",
+    "mentornet-early": "ours, told nothing, the default of `mentornet train` for images: weights "
+    "by Bayes' rule, from averaged predictions and a noise matrix read off the samples that the "
+    "student is surest of; its settings were chosen on training images 20,000–29,999, judged on "
+    "40,000–44,999",
     "gce": "generalised cross-entropy, q = 0.7",
     "sce": "symmetric cross-entropy, α = 0.1, β = 1, A = log 0.0001",
     "elr": "early-learning regularisation, λ = 3",
