@@ -156,7 +156,7 @@ def test_what_is_there_is_not_made_again(
     program.main(words)
     assert "music-one-worker mlp ours 0 accuracy" in capsys.readouterr().out
     found = read_json(file_of(cell))
-    assert (found["row"], found["method"]) == ("ours", "mentornet-auto")
+    assert (found["row"], found["method"]) == ("ours", "mentornet-early")
     assert found["conditions"]["torch"] == torch.__version__
     program.main(words)
     assert capsys.readouterr().out == ""

@@ -82,9 +82,9 @@ def is_pretrained(config: TrainConfig) -> bool:
 def default_method(config: TrainConfig, kind: Kind, count: int, classes: int) -> str:
     """Return the method for users who say nothing of their labels.
 
-    For images it is mentornet-early, which remembers predictions, unless these would take too much
-    memory. It was not tried on pretrained networks, which are fine-tuned in few epochs; and a
-    linear model of texts learns too slowly to be judged early.
+    It is mentornet-early, which remembers predictions, unless these would take too much memory. It
+    was not tried on pretrained networks, which are fine-tuned in few epochs. A linear model of
+    texts is unsure of all labels, so what it is surest of says little.
 
     Args:
         config: the config of the run.
@@ -97,7 +97,7 @@ def default_method(config: TrainConfig, kind: Kind, count: int, classes: int) ->
     ('mentornet-early', 'mentornet-auto')
     """
     few = count * classes <= _ROOM and not is_pretrained(config)
-    return "mentornet-early" if few and kind == "images" else "mentornet-auto"
+    return "mentornet-early" if few and kind != "tokens" else "mentornet-auto"
 
 
 def choose_method(
