@@ -43,8 +43,8 @@ _METHOD = listed(
     {name: method.summary for name, method in METHODS.items()},
     "or a method of your own, as module:factory. By default mentornet-dd with --clean-count or "
     f"with verdicts on at least {OF_EACH_KIND} correct and {OF_EACH_KIND} wrong labels, else "
-    "mentornet-early (mentornet-auto for texts, or where predictions of all samples would take over "
-    "1 GB); a pretrained student that is frozen has mentornet-features.",
+    "mentornet-early (mentornet-auto for texts, or where predictions of all samples would take "
+    "over 1 GB); a pretrained student that is frozen has mentornet-features.",
 )
 
 _STUDENT = listed(
