@@ -9,9 +9,9 @@ the first epoch on, and once an epoch Bayes' rule gives r(k), the probability of
 a is 0 until burn-in ends and then rises to 1. If hardly any label looks wrong, most that do are
 only hard to learn. So a is also multiplied by min(1, ε̂/0.06)², with ε̂ = 1 − mean of r(y).
 
-A class whose labels are often wrong, or given to another class, would count for less than it is.
-So with f(k) = Σ r(k) / Σ r(y) over the samples with y = k, scaled to keep the sum of all weights,
-c = 1 − a + a min(f, 4) gives each class the weight of its probable members.
+A class whose members were often labelled as another class would then count for too little. With
+f(k) = Σ r(k) / Σ r(y), the latter over the samples with y = k, and scaled to keep the sum of all
+weights, c = 1 − a + a min(f, 4) gives each class the weight of its probable members.
 
 The second term is that of early-learning regularisation, with b a faster moving average of a
 sample's predictions. It keeps labels from being memorised. Where most labels are wrong, it only
