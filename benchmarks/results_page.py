@@ -1,4 +1,4 @@
-"""Write docs/results.md, its picture and README's table from results/benchmark.
+"""Write docs/results.md, its picture and README's tables from results/benchmark.
 
 python -m benchmarks.results_page
 """
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.accuracy.figure import draw_benchmark
 from benchmarks.accuracy.page import PICTURE, render_results
-from benchmarks.accuracy.tables import benchmark
+from benchmarks.accuracy.tables import benchmark, human, systematic
 from mentornet.experiments.comparison import compare, number
 from mentornet.experiments.results import Results
 from mentornet.figures.style import save
@@ -25,6 +25,7 @@ README = ROOT / "README.md"
 HEADLINE = {
     "full-model": "nothing",
     "full-model tuned": "nothing",
+    "mentornet-early": "nothing",
     "mentornet-auto": "nothing",
     "mentornet-pd": "a percentile, tuned",
     "mentornet-dd": "1,000 verified labels",
@@ -37,7 +38,10 @@ HEADLINE = {
     "cleanlab-prune": "nothing",
     "oracle": "which labels are right",
 }
-"""The rows of README's table, and what each is told."""
+"""The rows of README's first table, and what each is told."""
+
+TOLD_NOTHING = ("full-model", "mentornet-early", "mentornet-auto", "elr", "oracle")
+"""The rows of README's second table."""
 
 
 def draw() -> Figure:
@@ -58,19 +62,38 @@ def headline() -> str:
     return "\n".join(lines) + "\n"
 
 
-def with_headline(readme: str) -> str:
-    """README with the table as it is now, in place of the one that it has."""
-    before, mark, rest = readme.partition("<!-- benchmark -->\n")
-    old, end, after = rest.partition("<!-- /benchmark -->")
+def elsewhere() -> str:
+    """README's second table: the same on labels that are not wrong at random."""
+    tables = systematic(), human()
+    entries = {
+        key: one for table in tables for key, one in compare(table, Results(RESULTS)).items()
+    }
+    columns = [column for table in tables for column in table.columns]
+    lines = [f"| method | {' | '.join(columns)} |", "|" + "---|" * (1 + len(columns))]
+    for row in TOLD_NOTHING:
+        cells = (number(entries[row, column]) for column in columns)
+        lines.append(f"| {row} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def with_tables(readme: str) -> str:
+    """README with the tables as they are now, in place of those that it has."""
+    return _with(_with(readme, "benchmark", headline()), "elsewhere", elsewhere())
+
+
+def _with(readme: str, name: str, table: str) -> str:
+    first, last = f"<!-- {name} -->", f"<!-- /{name} -->"
+    before, mark, rest = readme.partition(f"{first}\n")
+    old, end, after = rest.partition(last)
     if not (mark and end):
-        raise SystemExit(f"{README} has no lines <!-- benchmark --> and <!-- /benchmark -->")
+        raise SystemExit(f"{README} has no lines {first} and {last}")
     words = [line for line in old.splitlines(keepends=True) if not line.startswith("|")]
-    return f"{before}{mark}{''.join(words).rstrip()}\n\n{headline()}{end}{after}"
+    return f"{before}{mark}{''.join(words).rstrip()}\n\n{table}{end}{after}"
 
 
 def main() -> None:
     write_text(PAGE, render_results(Results(RESULTS)))
-    write_text(README, with_headline(README.read_text(encoding="utf-8")))
+    write_text(README, with_tables(README.read_text(encoding="utf-8")))
     written = [PAGE, README, *save(draw(), PAGE.parent / PICTURE.removesuffix(".png"))]
     print("\n".join(f"wrote {path}" for path in written))
 

@@ -24,7 +24,7 @@ from benchmarks.estimators import RESULTS as ESTIMATORS
 from benchmarks.estimators import TABLES as BUNDLED
 from benchmarks.estimators import cells as estimator_cells
 from benchmarks.estimators import markdown as estimators_markdown
-from benchmarks.results_page import HEADLINE, PAGE, README, draw, with_headline
+from benchmarks.results_page import HEADLINE, PAGE, README, TOLD_NOTHING, draw, with_tables
 from benchmarks.results_page import RESULTS as BENCHMARK
 from campaign.doors import DOORS
 from campaign.parts import PARTS
@@ -174,13 +174,31 @@ def test_its_picture_too(tmp_path: Path) -> None:
 
 
 def test_readmes_table_too() -> None:
-    assert README.read_text() == with_headline(README.read_text())
+    assert README.read_text() == with_tables(README.read_text())
     shown = rows_of(PAGE.read_text().partition("## CIFAR-10, 10,000")[2].partition("\n## ")[0])
     table = [line for line in block("README.md", "benchmark").splitlines() if "|" in line]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
     assert [row[0] for row in rows] == list(HEADLINE)
     for name, _, *numbers in rows:
         assert numbers == [shown[column].get(name, [""])[0] for column in ("0.2", "0.4", "0.8")]
+
+
+def test_readmes_second_table() -> None:
+    """Its numbers are those of the page."""
+    page = PAGE.read_text()
+    shown: dict[str, dict[str, list[str]]] = {}
+    for title in (
+        "## CIFAR-10, 10,000 images, asymmetric",
+        "## CIFAR-10, 10,000 images, the labels",
+    ):
+        assert title in page
+        shown |= rows_of(page.partition(title)[2].partition("\n## ")[0])
+    table = [line for line in block("README.md", "elsewhere").splitlines() if "|" in line]
+    columns = [cell.strip() for cell in table[0].strip("|").split("|")][1:]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
+    assert [row[0] for row in rows] == list(TOLD_NOTHING)
+    for name, *numbers in rows:
+        assert numbers == [shown[column].get(name, [""])[0] for column in columns]
 
 
 def keys_of(run: Job) -> list[str]:
