@@ -276,7 +276,7 @@ def test_numbers_in_the_page_come_from_the_files(name: str) -> None:
             mine, plain, limit = (statistics.fmean(one[seed] for seed in seeds) for one in three)
             assert cells[-1] == f"{100 * (mine - plain) / (limit - plain):.0f} %", (row, column)
             checked += 1
-    assert checked > 10
+    assert checked > 7
 
 
 def test_numbers_in_the_findings_are_looked_up() -> None:
