@@ -117,9 +117,13 @@ class _Numbers:
         return _percent(found[0]["run"]["accuracy_last"]) if found else UNKNOWN
 
     def _found(self, cell: Cell, seed: int | None) -> list[dict[str, Any]]:
-        seeds = range(cell.seeds or 1) if seed is None else [seed]
-        looked = (self.results.find(cell.run.with_seed(seed)) for seed in seeds)
-        return [result for result in looked if result is not None]
+        """Return the results of these seeds, in any number format if none was left to choose."""
+        found = []
+        for number in range(cell.seeds or 1) if seed is None else [seed]:
+            job = cell.run.with_seed(number)
+            exact = self.results.find(job)
+            found += self.results.of_any_format(job)[:1] if exact is None else [exact]
+        return found
 
 
 def _identity(config: Mapping[str, Any]) -> tuple[Any, ...]:

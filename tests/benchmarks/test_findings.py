@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from benchmarks.accuracy.findings import render_findings
@@ -38,6 +40,16 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 @pytest.mark.parametrize("call", CALLS)
 def test_a_number(results: Results, call: str) -> None:
     assert render_findings(f"It has {{{{ {call} }}}} %.\n", results) == f"It has {CALLS[call]} %.\n"
+
+
+def test_a_number_of_a_run_whose_format_was_asked_for(tmp_path: Path, results: Results) -> None:
+    (cell,) = (one for one in benchmark().cells if (one.row, one.column) == ("elr", "0.4"))
+    stored = results.find(cell.run)
+    assert stored is not None
+    made = Results(tmp_path)
+    told = {key: stored[key] for key in stored if key not in ("format", "digest", "kind")}
+    made.write(cell.run.with_precision("bf16"), told)
+    assert render_findings('{{ last("elr", "0.4", 0) }}', made) == "80.0"
 
 
 @pytest.mark.parametrize(
