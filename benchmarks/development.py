@@ -162,7 +162,7 @@ def _shown(pixels: Tensor) -> Tensor:
     return standardise(pixels).contiguous(memory_format=torch.channels_last)
 
 
-def run(column: str, way: str, seed: int) -> dict[str, Any]:
+def run(column: str, way: str, seed: int = 0) -> dict[str, Any]:
     """Train once, and return what the table shows."""
     started, found = time.perf_counter(), data(column, seed)
     training, accuracy = Training(found, way, seed), []
@@ -202,18 +202,18 @@ def _judged(records: Records, found: Data, estimate: Any) -> dict[str, float | N
     }  # fmt: skip
 
 
-def cells(only: str | None = None) -> Iterator[tuple[str, str, int, Path]]:
-    """List column, way, seed and file of every run."""
+def cells(only: str | None = None) -> Iterator[tuple[str, str, Path]]:
+    """List column, way and file of every run."""
     for way in WAYS:
         for column in (*FIVE, *TEN):
             if only in (None, column):
                 name = f"{column}-{way}-0.json".replace(" ", "-")
-                yield column, way, 0, RESULTS / name
+                yield column, way, RESULTS / name
 
 
 def table() -> str:
     """Return accuracies, and what the weights and the audit find, as Markdown."""
-    found = {(column, way): read_json(path) for column, way, _, path in cells() if path.is_file()}
+    found = {(column, way): read_json(path) for column, way, path in cells() if path.is_file()}
     columns = [*FIVE, *TEN]
     lines = [f"| last epoch | {' | '.join(columns)} |", f"|---{'|---' * len(columns)}|"]
     for way in WAYS:
@@ -231,10 +231,10 @@ def table() -> str:
 
 def main(only: str | None = None) -> None:
     torch.set_num_threads(1)
-    for column, way, seed, path in cells(None if only == "table" else only):
+    for column, way, path in cells(None if only == "table" else only):
         if only != "table" and not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_json(path, run(column, way, seed) | {"conditions": conditions()})
+            write_json(path, run(column, way) | {"conditions": conditions()})
             print(f"{column:16} {way:20} {read_json(path)['accuracy']:.1f}", flush=True)
     print(table())
 

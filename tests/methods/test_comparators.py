@@ -12,13 +12,14 @@ from mentornet.data import Batch
 from mentornet.errors import MentorNetError
 from mentornet.methods import Task, make_method
 from mentornet.methods.co_teaching import smallest
+from mentornet.methods.memory import PredictionMemory
 from mentornet.methods.mentor_bootstrap import trusted_target
 from mentornet.methods.mentormix import leaning_share
 from mentornet.methods.mixing import Mixer, blend, blended_loss
 from mentornet.methods.robust_losses import generalised_cross_entropy, symmetric_cross_entropy
 from mentornet.randomness import generator, seeded
 from mentornet.students import Pair
-from mentornet.weighting import PredictionMemory, early_learning_term
+from mentornet.weighting import early_learning_term
 from tests.methods.steps import AtWork
 
 LOGITS = torch.tensor([[2.0, 0.0, -1.0], [0.5, 0.5, 3.0]], dtype=torch.float64)

@@ -150,10 +150,12 @@ def test_every_fact_names_a_setting_that_exists() -> None:
         for method in METHODS:
             for data in preset.data:
                 config = with_preset(TrainConfig(data, preset=name, method=MethodConfig(method)))
-                make_method(method, **parse_settings(config.method.set))
+                given = parse_settings(config.method.set)
+                assert given.items() <= make_method(method, **given).settings.items()
         for method, tried in preset.tried.items():
             for value in tried.values:
-                make_method(method, **{tried.setting: value})
+                made = make_method(method, **{tried.setting: value})
+                assert made.settings[tried.setting] == value
 
 
 def test_what_is_given_goes_before_the_preset() -> None:

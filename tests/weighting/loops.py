@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from mentornet import EarlyLoss, MentorLoss, scale_weight_decay
@@ -15,13 +15,32 @@ from mentornet.randomness import generator, seeded
 COUNT, BATCH, STEPS = 96, 24, 60
 
 
-def loop() -> dict[str, Any]:
-    """60 steps on two clouds of points, a third of the labels wrong, a third of them verified."""
+def clouds() -> tuple[Tensor, Tensor, Tensor]:
+    """Two clouds of points, their labels, and which third of the labels is wrong."""
     draw = generator(0)
     truth = torch.randint(2, (COUNT,), generator=draw)
     points = torch.randn(COUNT, 4, generator=draw) + 2.0 * truth[:, None]
     wrong = torch.rand(COUNT, generator=draw) < 0.33
-    given = torch.where(wrong, 1 - truth, truth)
+    return points, torch.where(wrong, 1 - truth, truth), wrong
+
+
+def take_steps(
+    student: nn.Module, sgd: torch.optim.Optimizer, criterion: nn.Module, processes: Processes
+) -> None:
+    """60 steps on the clouds."""
+    points, given, _ = clouds()
+    for step in range(STEPS):
+        whole = torch.randperm(COUNT, generator=generator(2, step))[:BATCH]
+        index = whole[processes.share(BATCH)]
+        loss = criterion(student(points[index]), given[index], index=index)
+        sgd.zero_grad()
+        loss.backward()
+        sgd.step()
+
+
+def loop() -> dict[str, Any]:
+    """60 steps on two clouds of points, a third of the labels wrong, a third of them verified."""
+    _, _, wrong = clouds()
     with seeded(1):
         module = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 2))
     processes = Processes.join()
@@ -30,13 +49,7 @@ def loop() -> dict[str, Any]:
     criterion = MentorLoss(total_steps=STEPS, samples=COUNT, updates=(0.4, 0.7))
     criterion.learn_from(torch.arange(0, COUNT, 3), ~wrong[::3])
     scale_weight_decay(sgd, criterion)
-    for step in range(STEPS):
-        whole = torch.randperm(COUNT, generator=generator(2, step))[:BATCH]
-        index = whole[processes.share(BATCH)]
-        loss = criterion(student(points[index]), given[index], index=index)
-        sgd.zero_grad()
-        loss.backward()
-        sgd.step()
+    take_steps(student, sgd, criterion, processes)
     state = {name: part for name, part in criterion.state_dict().items() if torch.is_tensor(part)}
     return {"student": module.state_dict(), "criterion": state, "notes": criterion.notes}
 
@@ -70,23 +83,13 @@ def tagging_loop() -> dict[str, Any]:
 
 def early_loop() -> dict[str, Any]:
     """60 steps on two clouds of points, a third of the labels wrong, with `EarlyLoss`."""
-    draw = generator(0)
-    truth = torch.randint(2, (COUNT,), generator=draw)
-    points = torch.randn(COUNT, 4, generator=draw) + 2.0 * truth[:, None]
-    given = torch.where(torch.rand(COUNT, generator=draw) < 0.33, 1 - truth, truth)
     with seeded(1):
         module = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 2))
     processes = Processes.join()
     student: nn.Module = module if processes.alone else DistributedDataParallel(module)
     sgd = torch.optim.SGD(module.parameters(), lr=0.1)
     criterion = EarlyLoss(total_steps=STEPS, samples=COUNT, classes=2)
-    for step in range(STEPS):
-        whole = torch.randperm(COUNT, generator=generator(2, step))[:BATCH]
-        index = whole[processes.share(BATCH)]
-        loss = criterion(student(points[index]), given[index], index=index)
-        sgd.zero_grad()
-        loss.backward()
-        sgd.step()
+    take_steps(student, sgd, criterion, processes)
     return {"student": module.state_dict(), "criterion": criterion.state_dict(), "notes": []}
 
 

@@ -153,3 +153,11 @@ def test_logits_of_other_classes_and_missing_numbers() -> None:
         criterion(torch.zeros(2, 5, requires_grad=True), given, index=torch.arange(2))
     with pytest.raises(MentorNetError, match="index"):
         criterion(torch.zeros(2, CLASSES, requires_grad=True), given)
+
+
+def test_what_only_mentor_loss_has_is_said() -> None:
+    criterion = fresh()
+    with pytest.raises(MentorNetError, match="no weights for losses of your own"):
+        criterion.weigh(torch.ones(2), index=torch.arange(2))
+    with pytest.raises(MentorNetError, match="does not learn from verdicts: use MentorLoss"):
+        criterion.learn_from(torch.arange(20), torch.ones(20).bool())

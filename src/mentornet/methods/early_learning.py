@@ -10,9 +10,10 @@ from torch import Tensor
 from mentornet.curricula.curriculum import check_not_negative
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
+from mentornet.methods.memory import PredictionMemory
 from mentornet.methods.method import Method, Needs, Task
 from mentornet.methods.supervision import Outputs, Supervision
-from mentornet.weighting import PredictionMemory, clipped, early_learning_term
+from mentornet.weighting import clipped, early_learning_term
 
 __all__ = ["EarlyLearning"]
 

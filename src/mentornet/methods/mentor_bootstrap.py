@@ -13,12 +13,13 @@ from mentornet.curricula import MentorNetPD
 from mentornet.curricula.curriculum import check_not_negative
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
+from mentornet.methods.memory import PredictionMemory
 from mentornet.methods.mentornet_dd import MentorNetDD
 from mentornet.methods.method import Needs, Task
 from mentornet.methods.mixing import Mixer, blend, blended_loss
 from mentornet.methods.supervision import Outputs, Seen, Supervision, Taught
 from mentornet.methods.weighted import Weighted
-from mentornet.weighting import Evidence, PredictionMemory, Weighting, WeightingConfig
+from mentornet.weighting import Evidence, Weighting, WeightingConfig
 
 __all__ = ["MentorBootstrap", "trusted_target"]
 

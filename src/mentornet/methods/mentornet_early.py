@@ -56,37 +56,18 @@ class _Early(Supervision):
 
 
 @dataclass(frozen=True)
-class MentorNetEarly(Method):
+class MentorNetEarly(EarlyConfig, Method):
     """v = P(the given label is correct | averaged predictions), after a tenth of training.
 
     See `weighting.early` for the formulas; `EarlyLoss` is the same in a training loop of one's own.
-    Nothing need be known of the labels. The method remembers 2 N K numbers.
-
-    Args:
-        strength: λ ≥ 0, of the term that keeps labels from being memorised.
-        belief: decay of the moving average of predictions in that term, in [0, 1).
-        forget: decay of the moving average that labels are judged by, in [0, 1).
-        burn_in: share of training in which all weights are 1, in [0, 1].
-        rise: share of training after that in which the weights come into full effect, in [0, 1].
+    Nothing need be known of the labels. The method remembers 2 N K numbers. Its settings are those
+    of `EarlyConfig`.
     """
 
     name: ClassVar[str] = "mentornet-early"
     title: ClassVar[str] = "MentorNet early"
     summary: ClassVar[str] = "judges labels before wrong ones can be memorised (ours)"
-    strength: float = EarlyConfig.strength
-    belief: float = EarlyConfig.belief
-    forget: float = EarlyConfig.forget
-    burn_in: float = EarlyConfig.burn_in
-    rise: float = EarlyConfig.rise
-
-    def __post_init__(self) -> None:
-        _ = self.judging
-
-    @property
-    def judging(self) -> EarlyConfig:
-        """The settings of the judge."""
-        return EarlyConfig(self.strength, self.belief, self.forget, self.burn_in, self.rise)
 
     def start(self, task: Task) -> Supervision:
-        judge = EarlyJudge(task.count, task.classes, self.judging)
+        judge = EarlyJudge(task.count, task.classes, self)
         return _Early(judge.to(task.device), task.total_steps)

@@ -12,12 +12,12 @@ from torch import Tensor
 from mentornet.curricula.curriculum import check_not_negative
 from mentornet.data import Batch
 from mentornet.errors import MentorNetError
+from mentornet.methods.memory import PredictionMemory
 from mentornet.methods.method import Method, Needs, Task
 from mentornet.methods.supervision import Outputs, Seen, Supervision, Taught
 from mentornet.verdicts import VerdictLookup
 from mentornet.weighting import (
     Evidence,
-    PredictionMemory,
     clipped,
     early_learning_term,
     label_posterior,

@@ -8,13 +8,13 @@ from __future__ import annotations
 from mentornet.weighting.anchors import anchored_posterior, balanced
 from mentornet.weighting.early import EarlyConfig, EarlyJudge
 from mentornet.weighting.early_loss import EarlyLoss
+from mentornet.weighting.early_term import clipped, early_learning_term
 from mentornet.weighting.engine import Weighting, weighted_mean
 from mentornet.weighting.evidence import Evidence, loss_on_another_class
 from mentornet.weighting.history import LossHistory
 from mentornet.weighting.learning import LearnedMentor, Learning, Outcome
 from mentornet.weighting.levels import ClassLossLevel, FairLossLevel, LossLevel
 from mentornet.weighting.linear_fit import LinearFit, fit_linear, standardised
-from mentornet.weighting.memory import PredictionMemory, clipped, early_learning_term
 from mentornet.weighting.mentor_loss import MentorLoss
 from mentornet.weighting.noise_rate import NoiseEstimate, NoiseRate
 from mentornet.weighting.out_of_fold import judge_features, linear_decay
@@ -48,7 +48,6 @@ __all__ = [
     "NoiseEstimate",
     "NoiseRate",
     "Outcome",
-    "PredictionMemory",
     "Rule",
     "WeightDecay",
     "Weighting",

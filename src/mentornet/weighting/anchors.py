@@ -22,7 +22,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mentornet.weighting.posterior import LabelPosterior, fitted
+from mentornet.weighting.posterior import LabelPosterior, bayes, fitted
 
 __all__ = ["anchored_posterior", "balanced"]
 
@@ -52,9 +52,7 @@ def anchored_posterior(probabilities: Tensor, given_label: Tensor) -> LabelPoste
     p = balanced(probabilities.double().clamp(min=_LEAST), given_label)
     transition = _transition(p, given_label)
     q, exponent = fitted(p, given_label, transition)
-    joint = q * transition[:, given_label].T
-    true = joint / joint.sum(1, keepdim=True)
-    return LabelPosterior(true, given_label, transition, exponent)
+    return LabelPosterior(bayes(q, given_label, transition), given_label, transition, exponent)
 
 
 def balanced(probabilities: Tensor, given_label: Tensor) -> Tensor:

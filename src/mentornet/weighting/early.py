@@ -29,8 +29,8 @@ from torch import Tensor, nn
 from mentornet.curricula.curriculum import check_not_negative
 from mentornet.errors import MentorNetError
 from mentornet.weighting.anchors import anchored_posterior
+from mentornet.weighting.early_term import clipped, early_learning_term
 from mentornet.weighting.evidence import Evidence
-from mentornet.weighting.memory import clipped, early_learning_term
 
 __all__ = ["EarlyConfig", "EarlyJudge"]
 

@@ -29,7 +29,7 @@ class EarlyLoss(Criterion):
     It is what `mentornet train` does with images by default, the method mentornet-early; see
     `weighting.early` for the formulas. Compared with `MentorLoss` it needs the number of every
     sample and K predictions in memory for each, and gains most where labels are confused in a
-    systematic way, as people and rules do. Nothing need be known of the noise.
+    systematic way. Nothing need be known of the noise.
 
     Each call in training mode is one step. Labels are judged once every N samples. In eval mode,
     and under `torch.no_grad()`, it is the plain cross-entropy and changes nothing. Its state is in
@@ -99,10 +99,22 @@ class EarlyLoss(Criterion):
             assert index is not None
             losses = self.judge.losses(log_p, labels.clamp(min=0), index)
             losses = losses.masked_fill(evidence.losses.isnan(), 0.0)
-            mean = weighted_mean(weighed.weights, losses)
-            if weighed.unlabelled is not None:
-                mean = labelled_mean(weighed.weights * losses, labels)
-            return weighed.in_balance(mean)
+            if weighed.unlabelled is None:
+                return weighed.in_balance(weighted_mean(weighed.weights, losses))
+            return weighed.in_balance(labelled_mean(weighed.weights * losses, labels))
+
+    def weigh(self, *arguments: Any, **named: Any) -> Tensor:  # noqa: ARG002
+        """Raise: weights without the second term of the loss would not be this method."""
+        raise MentorNetError(
+            "EarlyLoss gives no weights for losses of your own: call criterion(logits, labels, "
+            "index=index), or use MentorLoss"
+        )
+
+    def learn_from(self, *arguments: Any, **named: Any) -> None:  # noqa: ARG002
+        """Raise: there is no mentor that could learn from verdicts."""
+        raise MentorNetError(
+            "EarlyLoss does not learn from verdicts: use MentorLoss(samples=N).learn_from(…)"
+        )
 
     def judge_labels(self) -> None:
         """Judge the labels now; call it once an epoch if this is compiled."""

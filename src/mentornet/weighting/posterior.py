@@ -24,7 +24,14 @@ from torch import Tensor
 
 from mentornet.errors import MentorNetError
 
-__all__ = ["LabelPosterior", "confident_start", "fitted", "label_posterior", "transition_of"]
+__all__ = [
+    "LabelPosterior",
+    "bayes",
+    "confident_start",
+    "fitted",
+    "label_posterior",
+    "transition_of",
+]
 
 _LEAST = 1e-6  # the smallest probability
 _PRIOR = 2.0  # samples that each row of T has in advance …
@@ -94,9 +101,9 @@ def label_posterior(
     t = start
     said = None if known is None else (known >= 0, torch.eye(p.shape[1]).to(p)[known.clamp(min=0)])
     for _ in range(_ROUNDS):
-        r = _bayes(p, label, t)
+        r = bayes(p, label, t)
         t = transition_of(r if said is None else torch.where(said[0][:, None], said[1], r), label)
-    return LabelPosterior(_bayes(p, label, t), label, t, exponent)
+    return LabelPosterior(bayes(p, label, t), label, t, exponent)
 
 
 def transition_of(true: Tensor, given_label: Tensor) -> Tensor:
@@ -140,7 +147,8 @@ def confident_start(probabilities: Tensor, given_label: Tensor) -> tuple[Tensor,
     return transition_of(counted, label), weight
 
 
-def _bayes(p: Tensor, label: Tensor, t: Tensor) -> Tensor:
+def bayes(p: Tensor, label: Tensor, t: Tensor) -> Tensor:
+    """Return r, `(N, K)`: the probability of each true class."""
     joint = p * t[:, label].T
     return joint / joint.sum(1, keepdim=True)
 

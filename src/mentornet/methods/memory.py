@@ -1,13 +1,11 @@
-"""A moving average of the predictions of each sample, and a term that stays close to it."""
+"""A moving average of the student's predictions for each sample."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-__all__ = ["PredictionMemory", "clipped", "early_learning_term"]
-
-_LEAST = 1e-4  # probabilities are clipped to this distance from 0 and 1
+__all__ = ["PredictionMemory"]
 
 
 class PredictionMemory:
@@ -38,21 +36,3 @@ class PredictionMemory:
         total = average.sum(1, keepdim=True)
         even = torch.full_like(average, 1 / average.shape[1])
         return torch.where(total > 0, average / total.clamp(min=1e-12), even)
-
-
-def early_learning_term(p: Tensor, target: Tensor) -> Tensor:
-    """Return log(1 − ⟨p, t⟩), one value per sample; its gradient pulls p towards t.
-
-    Args:
-        p: the predicted probabilities, `(B, K)`.
-        target: t, `(B, K)`, a moving average of earlier predictions; it gets no gradient.
-
-    >>> early_learning_term(torch.tensor([[0.5, 0.5]]), torch.tensor([[1.0, 0.0]]))  # log ½
-    tensor([-0.6931])
-    """
-    return torch.log((1 - (p * target.detach()).sum(1)).clamp(min=_LEAST))
-
-
-def clipped(p: Tensor) -> Tensor:
-    """Return probabilities that are neither 0 nor 1, so that logarithms stay finite."""
-    return p.clamp(_LEAST, 1 - _LEAST)
