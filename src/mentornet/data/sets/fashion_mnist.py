@@ -22,7 +22,7 @@ CLASSES = (
     "sandal", "shirt", "sneaker", "bag", "ankle boot",
 )  # fmt: skip
 
-DEBIAN = Path("/usr/share/dataset-fashion-mnist")
+DEBIAN = Path("/usr/share/datasets/fashion-mnist")
 """The folder that Debian's package dataset-fashion-mnist installs the files into."""
 
 _MOST = 1 << 28  # bytes of the largest array; the images of Fashion-MNIST take 47 million
