@@ -3,6 +3,7 @@
     python -m benchmarks.development            # make the runs that are missing, then print a table
     python -m benchmarks.development table      # only print the table
     python -m benchmarks.development five-1500  # make the runs of one column
+    python -m benchmarks.development clean elr  # make one run
 
 No test image is looked at: students learn from training images of CIFAR-10 from number 20,000 on,
 and are evaluated on training images 40,000–44,999 with their true labels.
@@ -42,6 +43,7 @@ from mentornet.records import Records
 from mentornet.students import make_student
 from mentornet.training.schedules import learning_rate
 from mentornet.training.step import TrainingStep
+from mentornet.verdicts import draw_verdicts
 
 RESULTS = Path(__file__).parents[1] / "results" / "development"
 FIRST, HELD = 20_000, slice(40_000, 45_000)
@@ -52,7 +54,11 @@ TEN = {
     "instance 0.4": "instance:0.4", "human aggre": "human:aggre_label",
     "human random1": "human:random_label1",
 }  # fmt: skip
-WAYS = ("mentornet-early", "elr", "mentornet-auto", "full-model", "oracle")
+WAYS = (
+    "mentornet-early", "elr", "mentornet-auto", "full-model", "oracle",
+    "mentornet-early 100", "mentornet-early 1000", "mentornet-dd 1000", "elr 1000",
+)  # fmt: skip
+"""Methods; a number is that of the verified labels that it learns from, or that are put right."""
 OPTIMISER = replace(SMALL, schedule="cosine", warm_up=0.1)
 EPOCHS, BATCH = OPTIMISER.epochs or 1, OPTIMISER.batch_size or 1
 PREPARED, AT_ONCE = 2_000, 500  # images that the student is prepared by; evaluated at once
@@ -109,10 +115,20 @@ class Training:
         self.found, self.records = found, Records(len(found.true), classes=found.classes)
         self.steps, self.draw = max(1, round(len(found.true) / BATCH)), generator(seed, 99)
         self.total = EPOCHS * self.steps
+        name, _, verified = way.partition(" ")
+        verdicts = None
+        if verified:
+            verdicts = draw_verdicts(found.given, found.true, int(verified), seed=seed)
+        if verdicts is not None and make_method(name).needs.verdicts == "no":
+            said = verdicts.said(found.given)
+            found = self.found = found._replace(given=torch.where(said >= 0, said, found.given))
         right = found.given == found.true
-        self.supervision = make_method(way).start(
-            Task(len(right), found.classes, self.total, seed=seed, is_correct=right)
-        )
+        self.supervision = make_method(name).start(
+            Task(
+                len(right), found.classes, self.total, seed=seed, is_correct=right,
+                verdicts=verdicts,
+            )
+        )  # fmt: skip
         with seeded(seed):
             net: Any = make_student("fast", channels=3, classes=found.classes, width=SMALL_WIDTH)
         net.prepare(standardise(found.pixels[:PREPARED]))
@@ -229,9 +245,11 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def main(only: str | None = None) -> None:
+def main(only: str | None = None, *ways: str) -> None:
     torch.set_num_threads(1)
     for column, way, path in cells(None if only == "table" else only):
+        if ways and way not in ways:
+            continue
         if only != "table" and not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
             write_json(path, run(column, way) | {"conditions": conditions()})

@@ -9,7 +9,9 @@ from torch import Tensor, nn
 from mentornet import MentorNetError
 from mentornet.data import Batch
 from mentornet.methods import Task, make_method
+from mentornet.verdicts import Verdicts
 from mentornet.weighting import EarlyConfig, EarlyJudge, Evidence, anchored_posterior
+from mentornet.weighting.calibration import share_of_wrong
 from tests.methods.steps import AtWork
 
 COUNT, CLASSES, STRENGTH = 60, 3, 2.0
@@ -41,13 +43,27 @@ def at_work(**settings: float) -> AtWork:
     return AtWork(method, Task(COUNT, CLASSES, 10))
 
 
+def as_rated(right: Tensor, rate: float) -> Tensor:
+    """Return σ(0.65 log(r / (1 − r)) + m), with m by search on a grid, ever finer."""
+    sureness = 0.65 * torch.log(right / (1 - right))
+    best, width = 0.0, 10.0
+    for _ in range(12):
+        tried = best + width * torch.linspace(-1, 1, 41).double()
+        off = (1 - torch.sigmoid(sureness + tried[:, None])).mean(1) - rate
+        best, width = float(tried[off.abs().argmin()]), width / 10
+    return torch.sigmoid(sureness + best)
+
+
 def test_the_objective_and_the_weights_by_hand() -> None:
     """Every epoch is one of ten steps; after two of them, a rises to 1 in four more."""
     batch, work = everything(), at_work(burn_in=0.2, rise=0.4)
     p, belief, given = batch.inputs.softmax(1), torch.zeros(COUNT, CLASSES), batch.given_label
     own = -p.gather(1, given[:, None])[:, 0].log()
-    true = anchored_posterior(p, given).true.float()
-    right = true.gather(1, given[:, None])[:, 0]
+    found = anchored_posterior(p, given)
+    right = as_rated(found.right, float(found.noise_rate))
+    true = found.true * ((1 - right) / (1 - found.right))[:, None]
+    true[torch.arange(COUNT), given] = right
+    right, true = right.float(), true.float()
     trusted = torch.stack([right[given == k].sum() for k in range(CLASSES)])
     members = true.sum(0) / trusted
     members = members * trusted.sum() / (members * trusted).sum()
@@ -119,3 +135,117 @@ def test_samples_that_were_never_seen_keep_weight_one() -> None:
 def test_bad_settings(settings: dict[str, float], match: str) -> None:
     with pytest.raises(MentorNetError, match=match):
         make_method("mentornet-early", **settings)
+
+
+def shown(judge: EarlyJudge, wrong: float, progress: float) -> float:
+    """Show the judge a student that contradicts that share of the labels; return what it finds."""
+    draw, index = torch.Generator().manual_seed(0), torch.arange(COUNT)
+    label = index % CLASSES
+    doubted = torch.rand(COUNT, generator=draw) < wrong
+    believed = (label + doubted * torch.randint(1, CLASSES, (COUNT,), generator=draw)) % CLASSES
+    logits = 4 * nn.functional.one_hot(believed, CLASSES)
+    p = (logits + torch.randn(COUNT, CLASSES, generator=draw)).softmax(1)
+    for _ in range(40):  # the memory forgets what it saw before
+        judge.see(Evidence(torch.zeros(COUNT), label, believed, index, probabilities=p))
+    judge.judge(progress)
+    return float(anchored_posterior(judge.seen / judge.seen.sum(1, keepdim=True), label).noise_rate)
+
+
+def test_the_estimate_is_the_mean_of_a_time_and_then_stays() -> None:
+    judge = EarlyJudge(COUNT, CLASSES, EarlyConfig(burn_in=0.1, rise=0.1))
+    early = shown(judge, 0.5, 0.15)
+    assert float(judge.rate) == pytest.approx(early)
+    found = [shown(judge, 0.4, 0.2), shown(judge, 0.3, 0.3)]
+    assert float(judge.rate) == pytest.approx(sum(found) / 2)
+    memorised = shown(judge, 0.1, 0.9)
+    assert memorised < min(found) - 0.05
+    assert float(judge.rate) == pytest.approx(sum(found) / 2)
+    assert 1 - judge.right.mean().item() == pytest.approx(sum(found) / 2, abs=1e-5)
+
+
+def test_a_short_training_is_judged_by_its_first_look_after_burn_in() -> None:
+    """Two epochs: nothing falls in the time that the estimate is the mean of."""
+    judge = EarlyJudge(COUNT, CLASSES)
+    judge.judge(0.0)
+    assert judge.rate.isnan()
+    found = shown(judge, 0.3, 0.5)
+    assert float(judge.rate) == pytest.approx(found)
+    assert shown(judge, 0.1, 0.75) < found - 0.1
+    assert float(judge.rate) == pytest.approx(found)
+
+
+def verdicts_on(batch: Batch, rows: Tensor) -> Verdicts:
+    """Verdicts on what `everything` has made wrong; the first wrong label is to be dropped."""
+    true = torch.arange(COUNT) % CLASSES
+    right = batch.given_label[rows] == true[rows]
+    label = true[rows].clone()
+    label[(~right).nonzero()[0]] = -1
+    return Verdicts(rows, right, label)
+
+
+def test_verdicts_are_taught_once_they_were_compared() -> None:
+    batch = everything()
+    said = verdicts_on(batch, torch.arange(12))
+    method = make_method("mentornet-early", belief=0.5, burn_in=0.2, rise=0.0)
+    work = AtWork(method, Task(COUNT, CLASSES, 10, verdicts=said))
+    for epoch in range(2):
+        work.supervision.begin_epoch(epoch)
+        work.step(Fixed(), batch)
+        assert work.supervision.known is None
+    work.supervision.begin_epoch(2)
+    done = work.step(Fixed(), batch)
+    known = work.supervision.known
+    assert known is not None
+    assert done.trust is not None
+    assert torch.equal(done.trust[said.index], said.is_correct.float())
+    wrong, dropped = said.index[~said.is_correct], said.index[said.true_label < 0]
+    assert len(dropped) == 1
+    weights = work.supervision.weights(done.evidence, 0.1)
+    assert weights is not None
+    assert weights[dropped] == 0
+    relabelled = wrong[~torch.isin(wrong, dropped)]
+    assert (weights[relabelled] == 1).all()
+    assert torch.equal(
+        known.correct(batch.given_label, batch.index)[relabelled], relabelled % CLASSES
+    )
+    restored = AtWork(method, Task(COUNT, CLASSES, 10, verdicts=said)).supervision
+    restored.load_state_dict(work.supervision.state_dict())
+    assert restored.known is not None
+
+
+@pytest.mark.parametrize("first", ["any", "worst"])
+def test_verdicts_correct_an_estimate_that_memorising_made_too_low(first: str) -> None:
+    """A third of the labels is wrong, and the student has memorised half of these."""
+    draw, index = torch.Generator().manual_seed(1), torch.arange(1200)
+    true = index % CLASSES
+    wrong = torch.rand(1200, generator=draw) < 1 / 3
+    given = (true + wrong * torch.randint(1, CLASSES, (1200,), generator=draw)) % CLASSES
+    believed = torch.where(torch.rand(1200, generator=draw) < 0.5, true, given)
+    logits = 2 * nn.functional.one_hot(believed, CLASSES) + torch.randn(
+        1200, CLASSES, generator=draw
+    )
+    found = anchored_posterior(logits.softmax(1), given)
+    assert float(found.noise_rate) < 0.24
+    rows = torch.randperm(1200, generator=draw) if first == "any" else found.right.argsort()
+    if first == "worst":  # people look at what looks wrong, and at some others
+        rows = torch.cat([rows[:200], rows[200::5]])
+    rows = rows[:400]
+    share, spread = share_of_wrong(found, rows, ~wrong[rows])
+    assert float(share) == pytest.approx(float(wrong.float().mean()), abs=0.05)
+    assert 0.005 < float(spread) ** 0.5 < 0.06
+
+
+def test_verdicts_show_which_classes_are_taken_for_which() -> None:
+    """The student cannot tell classes 0 and 1, and all wrong labels are a 2 that was a 0."""
+    draw, index = torch.Generator().manual_seed(2), torch.arange(900)
+    true = index % CLASSES
+    wrong = (true == 0) & (torch.rand(900, generator=draw) < 0.4)
+    given = torch.where(wrong, 2, true)
+    p = torch.tensor([[0.5, 0.45, 0.05], [0.45, 0.5, 0.05], [0.05, 0.05, 0.9]])[true]
+    said = torch.where(index < 300, true, -1)
+    rate = wrong.float().mean()
+    after = anchored_posterior(p, given, said=said, rate=rate)
+    before = anchored_posterior(p, given).transition[0]
+    assert after.transition[0, 2] > 0.15
+    assert after.transition[0, 2] > 4 * max(after.transition[0, 1], before[2])
+    assert after.transition.sum(1).tolist() == pytest.approx([1.0] * CLASSES, abs=0.03)

@@ -15,6 +15,7 @@ from mentornet import EarlyConfig, EarlyLoss, MentorNetError
 from mentornet.data import Batch
 from mentornet.methods import Task, make_method
 from mentornet.randomness import generator, seeded
+from mentornet.verdicts import draw_verdicts
 from tests.methods.steps import AtWork
 
 COUNT, BATCH, CLASSES, EPOCHS = 240, 40, 4, 12
@@ -44,10 +45,15 @@ def fresh(**settings: Any) -> EarlyLoss:
     return EarlyLoss(total_steps=STEPS, samples=COUNT, classes=CLASSES, config=config)
 
 
-def test_it_is_the_method_of_the_trainer_bit_for_bit() -> None:
+@pytest.mark.parametrize("verified", [0, 40])
+def test_it_is_the_method_of_the_trainer_bit_for_bit(verified: int) -> None:
     points, true, given = clouds()
     ours, theirs, criterion = network(), network(), fresh()
-    work = AtWork(make_method("mentornet-early"), Task(COUNT, CLASSES, STEPS))
+    said = draw_verdicts(given, true, verified, seed=0) if verified else None
+    if said is not None:
+        criterion.learn_from(said.index, said.is_correct, said.true_label)
+    task = Task(COUNT, CLASSES, STEPS, verdicts=said)
+    work = AtWork(make_method("mentornet-early"), task)
     steps = [torch.optim.SGD(net.parameters(), lr=0.3) for net in (ours, theirs)]
     for epoch in range(EPOCHS):
         work.supervision.begin_epoch(epoch)
@@ -59,7 +65,8 @@ def test_it_is_the_method_of_the_trainer_bit_for_bit() -> None:
             done = work.step(theirs, Batch(index, points[index], given[index]))
             assert torch.equal(loss.detach(), done.loss)
             assert done.trust is not None
-            assert torch.equal(criterion.weights, done.trust)
+            if said is None:
+                assert torch.equal(criterion.weights, done.trust)
             for sgd in steps:
                 sgd.step()
     for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
@@ -67,6 +74,9 @@ def test_it_is_the_method_of_the_trainer_bit_for_bit() -> None:
     wrong = given != true
     right = criterion.judge.right
     assert right[~wrong].mean() > 0.8 > 0.3 > right[wrong].mean()
+    if said is not None:
+        assert criterion.records is not None
+        assert right[said.index[~said.is_correct]].max() < 0.5
     estimate = criterion.noise_estimate()
     assert estimate.low <= wrong.float().mean() <= estimate.high
     assert "surest" in f"{estimate}"
@@ -159,5 +169,3 @@ def test_what_only_mentor_loss_has_is_said() -> None:
     criterion = fresh()
     with pytest.raises(MentorNetError, match="no weights for losses of your own"):
         criterion.weigh(torch.ones(2), index=torch.arange(2))
-    with pytest.raises(MentorNetError, match="does not learn from verdicts: use MentorLoss"):
-        criterion.learn_from(torch.arange(20), torch.ones(20).bool())

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from mentornet.methods.method import Method, Task
+from mentornet.methods.method import Method, Needs, Task
 from mentornet.methods.supervision import Seen, Supervision, Taught
 from mentornet.weighting import EarlyConfig, EarlyJudge, Evidence
 
@@ -31,10 +31,15 @@ class _Early(Supervision):
 
     def begin_epoch(self, epoch: int) -> None:
         self.judge.judge(self.steps / self.total_steps)
+        self.known = self.judge.known
 
     def weights(self, evidence: Evidence, learning_rate: float) -> Tensor:
         self.steps += 1
-        return self.judge.see(evidence)
+        weights = self.judge.see(evidence)
+        if self.known is None:
+            return weights
+        assert evidence.index is not None
+        return self.known.weigh(weights, evidence.index)
 
     def teach(self, seen: Seen) -> Taught:
         def of_logits(logits: Tensor) -> Tensor:
@@ -53,6 +58,7 @@ class _Early(Supervision):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.judge.load_state_dict(state["judge"])
         self.steps = state["steps"]
+        self.known = self.judge.known
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,10 @@ class MentorNetEarly(EarlyConfig, Method):
     title: ClassVar[str] = "MentorNet early"
     summary: ClassVar[str] = "judges labels before wrong ones can be memorised (ours)"
 
+    @property
+    def needs(self) -> Needs:
+        return Needs(verdicts="optional")
+
     def start(self, task: Task) -> Supervision:
-        judge = EarlyJudge(task.count, task.classes, self)
+        judge = EarlyJudge(task.count, task.classes, self, task.verdicts)
         return _Early(judge.to(task.device), task.total_steps)

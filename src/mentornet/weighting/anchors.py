@@ -13,7 +13,10 @@ is the student's prediction, made surer (s > 1) or less sure (s < 1) so that the
 most likely.
 
 Classes that a student confuses look like labels that are confused, so T is in part the matrix in
-which all wrong classes are as likely; the fewer anchors a class has, the more so.
+which all wrong classes are as likely; the fewer anchors a class has, the more so. Verdicts show
+mistakes of the labels themselves. Where there are some, the wrong labels that they name, and
+`_SHOWN` that are spread as in this T, say how wrong labels are spread over the pairs of classes;
+how many there are in all is then said by the share of wrong labels.
 Shapes: N samples, K classes.
 """
 
@@ -34,15 +37,26 @@ _RATES = 0.002, 0.95  # the smallest and the largest ε
 _LEAST = 1e-4  # the smallest probability of a prediction
 _RAREST = 0.02  # K times the smallest number in T
 _ROUNDS = 5  # of balancing
+_SHOWN = 100.0  # wrong labels that anchors count as, beside those that verdicts name
+_MOST = 0.95  # the largest share of wrong labels in a class
 
 
-def anchored_posterior(probabilities: Tensor, given_label: Tensor) -> LabelPosterior:
+def anchored_posterior(
+    probabilities: Tensor,
+    given_label: Tensor,
+    *,
+    said: Tensor | None = None,
+    rate: Tensor | None = None,
+) -> LabelPosterior:
     """Return the probability of each true class, and T.
 
     Args:
         probabilities: p, averaged predictions of a student that has memorised no wrong labels yet,
             `(N, K)`; rows sum to 1.
         given_label: y, `(N,)`, in 0–K−1.
+        said: the true class where a verdict says it, else −1, `(N,)`. It counts for T, but not for
+            the r of its own sample.
+        rate: with `said`, the share of wrong labels, a scalar; None for what the anchors say.
 
     >>> p = torch.tensor([[0.8, 0.2]] * 10 + [[0.2, 0.8]] * 10)
     >>> label = torch.tensor([0] * 9 + [1] * 10 + [0])
@@ -51,6 +65,8 @@ def anchored_posterior(probabilities: Tensor, given_label: Tensor) -> LabelPoste
     """
     p = balanced(probabilities.double().clamp(min=_LEAST), given_label)
     transition = _transition(p, given_label)
+    if said is not None:
+        transition = _spread(transition, p.sum(0), given_label, said, rate)
     q, exponent = fitted(p, given_label, transition)
     return LabelPosterior(bayes(q, given_label, transition), given_label, transition, exponent)
 
@@ -89,4 +105,34 @@ def _transition(p: Tensor, given_label: Tensor) -> Tensor:
     prior = _PRIOR * classes
     share = _EVEN + (1 - _EVEN) * prior / (number + prior)
     found = (1 - share) * counts / number.clamp(min=1) + share * even
+    return found.clamp(min=_RAREST / classes)
+
+
+def _spread(
+    transition: Tensor, members: Tensor, given_label: Tensor, said: Tensor, rate: Tensor | None
+) -> Tensor:
+    """Return T with the wrong labels that verdicts name.
+
+    Args:
+        transition: T from the anchors, `(K, K)`.
+        members: the expected number of samples of each class, `(K,)`.
+        given_label: `(N,)`.
+        said: the true class, or −1, `(N,)`.
+        rate: the share of wrong labels, or None.
+    """
+    classes = len(members)
+    wrong = (said >= 0) & (said != given_label)
+    named = torch.zeros(classes * classes).to(transition)
+    named.index_add_(
+        0,
+        said[wrong] * classes + given_label[wrong],
+        torch.ones_like(named[:1]).expand(int(wrong.sum())),
+    )
+    off = 1 - torch.eye(classes).to(transition)
+    expected = transition * members[:, None] * off
+    total = expected.sum() if rate is None else rate.to(transition) * len(given_label)
+    shown = expected * (_SHOWN / expected.sum()) + named.view(classes, classes)
+    found = shown * (total / shown.sum()) / members.clamp(min=1)[:, None]
+    found = found * (_MOST / found.sum(1, keepdim=True)).clamp(max=1)
+    found = found + torch.diag(1 - found.sum(1))
     return found.clamp(min=_RAREST / classes)

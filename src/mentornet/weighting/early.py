@@ -6,12 +6,19 @@ the first epoch on, and once an epoch Bayes' rule gives r(k), the probability of
 
     v [c(y) ℓ + λ' log(1 − ⟨p, b⟩)],   v = 1 − a (1 − r(y)).
 
-a is 0 until burn-in ends and then rises to 1. If hardly any label looks wrong, most that do are
-only hard to learn. So a is also multiplied by min(1, ε̂/0.06)², with ε̂ = 1 − mean of r(y).
+a is 0 until burn-in ends and then rises to 1. How many labels look wrong depends on the time:
+more than are wrong while the student knows little, ever fewer once it memorises. So the estimated
+share ε̂ is the mean of what is found from the end of that rise to 0.4 of training, and from then on
+r is made to agree with it (see `calibrated`). If hardly any label looks wrong, most that do are only
+hard to learn. So a is also multiplied by min(1, ε̂/0.06)².
 
 A class whose members were often labelled as another class would then count for too little. With
 f(k) = Σ r(k) / Σ r(y), the latter over the samples with y = k, and scaled to keep the sum of all
 weights, c = 1 − a + a min(f, 4) gives each class the weight of its probable members.
+
+Verdicts are learned from burn-in's end on. Until then the student has not been taught them, so they
+show how far its r can be believed, and ε̂ follows (see `share_of_wrong`). Which classes are taken
+for which they show at any time.
 
 The second term is that of early-learning regularisation, with b a faster moving average of a
 sample's predictions. It keeps labels from being memorised. Where most labels are wrong, it only
@@ -21,22 +28,27 @@ Shapes: N samples, B of them in a batch, K classes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
 from mentornet.curricula.curriculum import check_not_negative
 from mentornet.errors import MentorNetError
+from mentornet.verdicts import VerdictLookup, Verdicts
 from mentornet.weighting.anchors import anchored_posterior
+from mentornet.weighting.calibration import calibrated, share_of_wrong
 from mentornet.weighting.early_term import clipped, early_learning_term
 from mentornet.weighting.evidence import Evidence
+from mentornet.weighting.posterior import LabelPosterior
 
 __all__ = ["EarlyConfig", "EarlyJudge"]
 
 _CLEAN = 0.06  # if fewer labels than this share look wrong, most of them are only hard
 _HELPS, _HARMS = 0.45, 0.65  # up to and from these shares of wrong labels, the second term does so
 _MOST = 4.0  # the largest c
+_OFF = 0.07  # how far ε̂ is off without verdicts, as a standard deviation
+_SETTLED = 0.4  # share of training after which ε̂ stays what it is
 
 
 @dataclass(frozen=True)
@@ -84,11 +96,14 @@ class EarlyJudge(nn.Module):
         count: N.
         classes: K.
         config: see `EarlyConfig`.
+        verdicts: what a person said of labels, or None.
 
     Attributes:
         right: 1 until `judge`, then v, `(N,)`.
         balance: c, `(K,)`.
         rate: ε̂, a scalar; NaN until `judge`.
+        counted: how many judgements ε̂ is the mean of; 0 while a rises.
+        checked: ε̂ by verdicts and its variance, `(2,)`; NaN until burn-in ends, or without any.
     """
 
     beliefs: Tensor
@@ -97,18 +112,40 @@ class EarlyJudge(nn.Module):
     right: Tensor
     balance: Tensor
     rate: Tensor
+    counted: Tensor
+    checked: Tensor
     lasting: Tensor
 
-    def __init__(self, count: int, classes: int, config: EarlyConfig | None = None) -> None:
+    def __init__(
+        self,
+        count: int,
+        classes: int,
+        config: EarlyConfig | None = None,
+        verdicts: Verdicts | None = None,
+    ) -> None:
         super().__init__()
-        self.config = config or EarlyConfig()
+        self.config, self.verdicts = config or EarlyConfig(), verdicts
         for name in ("beliefs", "seen"):
             self.register_buffer(name, torch.zeros(count, classes))
         self.register_buffer("given", torch.full((count,), -1, dtype=torch.int32))
         self.register_buffer("right", torch.ones(count))
         self.register_buffer("balance", torch.ones(classes))
         self.register_buffer("rate", torch.full((), torch.nan))
+        self.register_buffer("counted", torch.zeros(()))
+        self.register_buffer("checked", torch.full((2,), torch.nan))
         self.register_buffer("lasting", torch.ones(()))  # λ'/λ
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether verdicts were compared with what was found."""
+        return not bool(self.checked.isnan().any())
+
+    @property
+    def known(self) -> VerdictLookup | None:
+        """What the student is taught of the verdicts: nothing before they were compared."""
+        if self.verdicts is None or not self.is_checked:
+            return None
+        return VerdictLookup(self.verdicts.to(self.given.device))
 
     @torch.no_grad()
     def see(self, evidence: Evidence) -> Tensor:
@@ -136,17 +173,63 @@ class EarlyJudge(nn.Module):
         known = (self.given >= 0).nonzero()[:, 0]
         if not len(known):
             return
+        if self.verdicts is not None:
+            self.verdicts = self.verdicts.to(known.device)
         label, seen = self.given[known].long(), self.seen[known]
-        found = anchored_posterior(seen / seen.sum(1, keepdim=True), label)
-        self.rate.copy_(found.noise_rate)
-        share = self.config.risen(progress) * (found.noise_rate / _CLEAN).clamp(max=1).square()
+        p = seen / seen.sum(1, keepdim=True)
+        said = None if self.verdicts is None else self.verdicts.said(self.given.long())[known]
+        rate = self.rate if self.is_checked else None
+        found = anchored_posterior(p, label, said=said, rate=rate)
+        self._estimate(found, known, progress)
+        found = calibrated(found, self.rate)
+        if self.verdicts is not None:
+            found = self._told(found, known)
+        share = self.config.risen(progress) * (self.rate / _CLEAN).clamp(max=1).square()
         self.right[known] = (1 - share * (1 - found.right)).to(self.right)
         trusted = torch.zeros_like(self.balance).to(found.true).index_add(0, label, found.right)
         members = found.true.sum(0) / trusted.clamp(min=1)
         members = members * (trusted.sum() / (members * trusted).sum())
         self.balance.copy_(1 - share + share * members.clamp(max=_MOST))
-        harm = ((found.noise_rate - _HELPS) / (_HARMS - _HELPS)).clamp(0, 1)
+        harm = ((self.rate - _HELPS) / (_HARMS - _HELPS)).clamp(0, 1)
         self.lasting.copy_(1 - harm)
+
+    def _estimate(self, found: LabelPosterior, known: Tensor, progress: float) -> None:
+        """Set ε̂, from what was found after that share of training for the samples `known`."""
+        counted, now = int(self.counted), found.noise_rate
+        begins = progress >= self.config.burn_in
+        if self.verdicts is not None and begins and not self.is_checked:
+            rows, correct = self._verified(known)
+            self.checked.copy_(torch.stack(share_of_wrong(found, rows, correct)))
+        if self.is_checked:
+            share, spread = self.checked
+            sure = 1 / (1 + spread / _OFF**2)
+            now = sure * share + (1 - sure) * now
+        if self.config.risen(progress) < 1:
+            self.rate.copy_(now)
+        elif progress <= _SETTLED or not counted:
+            before = self.rate if counted else now
+            self.rate.copy_(before + (now - before) / (counted + 1))
+            self.counted += 1
+
+    def _verified(self, known: Tensor) -> tuple[Tensor, Tensor]:
+        """Return which rows of `known` have a verdict, `(M,)`, and whether it is "correct"."""
+        assert self.verdicts is not None
+        place = torch.full_like(self.given, -1).long()
+        place[known] = torch.arange(len(known), device=known.device)
+        rows = place[self.verdicts.index]
+        return rows[rows >= 0], self.verdicts.is_correct[rows >= 0]
+
+    def _told(self, found: LabelPosterior, known: Tensor) -> LabelPosterior:
+        """Return the same, with what verdicts say of their own samples."""
+        assert self.verdicts is not None
+        rows, correct = self._verified(known)
+        true, label = found.true.clone(), found.given_label
+        wrong = rows[~correct]
+        true[wrong, label[wrong]] = 0.0  # and then the true class is one of the others
+        true[wrong] = true[wrong] / true[wrong].sum(1, keepdim=True)
+        said = self.verdicts.said(self.given.long())[known]
+        one = torch.eye(true.shape[1]).to(true)[said.clamp(min=0)]
+        return replace(found, true=torch.where((said >= 0)[:, None], one, true))
 
     def losses(self, log_p: Tensor, label: Tensor, index: Tensor) -> Tensor:
         """Return what v multiplies for each sample, `(B,)`, with gradient.

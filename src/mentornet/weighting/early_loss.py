@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from mentornet.errors import MentorNetError
 from mentornet.precision import full_precision
+from mentornet.verdicts import Verdicts
 from mentornet.weighting.criterion import Criterion
 from mentornet.weighting.early import EarlyConfig, EarlyJudge
 from mentornet.weighting.engine import weighted_mean
@@ -71,6 +73,7 @@ class EarlyLoss(Criterion):
         )  # fmt: skip
         self.judge = EarlyJudge(samples, classes, config)
         self.classes, self._since = classes, 0
+        self.register_load_state_dict_post_hook(_restored)
 
     def forward(self, logits: Tensor, labels: Tensor, *, index: Tensor | None = None) -> Tensor:
         """Return the loss of a batch, a scalar.
@@ -97,7 +100,9 @@ class EarlyLoss(Criterion):
         weighed = self._weigh(evidence, labels)
         with full_precision(log_p.device):
             assert index is not None
-            losses = self.judge.losses(log_p, labels.clamp(min=0), index)
+            known = self.engine.known
+            taught = labels if known is None else known.correct(labels, index)
+            losses = self.judge.losses(log_p, taught.clamp(min=0), index)
             losses = losses.masked_fill(evidence.losses.isnan(), 0.0)
             if weighed.unlabelled is None:
                 return weighed.in_balance(weighted_mean(weighed.weights, losses))
@@ -110,16 +115,37 @@ class EarlyLoss(Criterion):
             "index=index), or use MentorLoss"
         )
 
-    def learn_from(self, *arguments: Any, **named: Any) -> None:  # noqa: ARG002
-        """Raise: there is no mentor that could learn from verdicts."""
-        raise MentorNetError(
-            "EarlyLoss does not learn from verdicts: use MentorLoss(samples=N).learn_from(…)"
-        )
+    def learn_from(
+        self,
+        index: Sequence[int] | Tensor,
+        is_correct: Sequence[bool] | Tensor,
+        true_label: Sequence[int] | Tensor | None = None,
+    ) -> None:
+        """Learn from samples that a person has verified, before the first step.
+
+        They correct the estimated share of wrong labels, and show which classes are taken for which
+        (see `weighting.early`). From the end of burn-in on, the student is taught them: a correct
+        label has weight 1, a wrong one 0, and where the true label is known, it replaces the given
+        one. To restore such a criterion, call this method with the same samples before
+        `load_state_dict`.
+
+        Args:
+            index: the numbers of the samples, `(M,)`, at least 10.
+            is_correct: whether the given label of each sample is correct, `(M,)`.
+            true_label: the true label of each sample, `(M,)`, −1 where it is not known.
+        """
+        labels = None if true_label is None else torch.as_tensor(true_label).long()
+        found = Verdicts(torch.as_tensor(index).long(), torch.as_tensor(is_correct), labels)
+        found.check(len(self.judge.given))
+        if int(self.engine.step):
+            raise MentorNetError("call learn_from before the first step")
+        self.judge.verdicts = found
 
     def judge_labels(self) -> None:
         """Judge the labels now; call it once an epoch if this is compiled."""
         self._since = 0
         self.judge.judge(int(self.engine.step) / self.total_steps)
+        self.engine.known = self.judge.known
 
     def noise_estimate(self) -> NoiseEstimate:
         """Return the estimated share of wrong labels, as `MentorLoss.noise_estimate`.
@@ -142,4 +168,13 @@ class EarlyLoss(Criterion):
         self.engine.weigh(seen)
         if not torch.compiler.is_compiling():
             self._since += len(seen.losses)
-        return self.judge.see(seen)
+        weights, known = self.judge.see(seen), self.engine.known
+        if known is None:
+            return weights
+        assert seen.index is not None
+        return known.weigh(weights, seen.index)
+
+
+def _restored(criterion: EarlyLoss, _: Any) -> None:
+    """Teach the verdicts again after a state was loaded, if it was begun before."""
+    criterion.engine.known = criterion.judge.known
