@@ -48,7 +48,7 @@ def test_train_says_what_came_of_it(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(train(out, "--noise", "uniform:0.4", "--clean-count", "50")) == 0
     printed = capsys.readouterr()
     summary = read_json(out / "summary.json")
-    assert summary["method"] == "mentornet-dd"
+    assert summary["method"] == "mentornet-early"
     assert f"{summary['accuracy_last']:.2%}" in printed.out
     assert f"{summary['noise_rate_actual']:.1%} of the given labels are wrong" in printed.err
     assert "epoch 2: loss" in printed.err
@@ -176,7 +176,8 @@ def test_a_verified_list_by_path(tmp_path: Path, capsys: pytest.CaptureFixture[s
     clean.write_text("\n".join(["path,is_correct", *lines]))
     words = ["train", f"{photos}", "--width", "4", "--epochs", "6", "--batch-size", "8"]
     out = tmp_path / "run"
-    assert main([*words, "--clean", f"{clean}", "--set", "steps=20", "--out", f"{out}"]) == 0
+    taught = ["--method", "mentornet-dd", "--set", "steps=20"]
+    assert main([*words, "--clean", f"{clean}", *taught, "--out", f"{out}"]) == 0
     count = RunFolder(out).about().train_images or 0
     assert 40 < count < 60
     assert f"{count} verified samples are trained on" in capsys.readouterr().err

@@ -133,10 +133,10 @@ def of_each_kind(right: int, wrong: int) -> str:
     return "\n".join([*keep, *(f"{right + at},,drop," for at in range(wrong))])
 
 
-def test_enough_of_both_kinds_make_dd_the_default(tmp_path: Path) -> None:
+def test_enough_of_both_kinds_are_learned_from(tmp_path: Path) -> None:
     found = prepared(tmp_path, of_each_kind(20, 20))
-    assert found.config.method.method == "mentornet-dd"
-    assert any("the method is mentornet-dd" in note for note in found.notes)
+    assert found.config.method.method == "mentornet-early"
+    assert any("to learn from: the method is mentornet-early" in note for note in found.notes)
     assert found.verdicts is not None
     assert found.verdicts.is_correct.tolist() == [True] * 20 + [False] * 20
     assert labels_of(found) == GIVEN.tolist()  # all stay, with their given labels
@@ -155,14 +155,15 @@ def test_with_fewer_the_run_says_how_many_it_takes(
     assert found.config.method.method == "mentornet-early"
     assert found.verdicts is None
     assert len(found.train) == 100 - wrong
-    assert any(f"verdicts on at least {more} it would be mentornet-dd" in n for n in found.notes)
+    said = f"with verdicts on at least {more} they would be learned from"
+    assert any(said in note for note in found.notes)
 
 
 def test_a_method_that_was_named_stays(tmp_path: Path) -> None:
     found = prepared(tmp_path, of_each_kind(29, 29), method="focal")
     assert found.config.method.method == "focal"
     assert len(found.train) == 71
-    assert "focal does not learn from verdicts; the method mentornet-dd does" in found.notes
+    assert "focal does not learn from verdicts; the method mentornet-early does" in found.notes
     with pytest.raises(MentorNetError, match="cannot be learned from 8 verified samples"):
         prepared(tmp_path, of_each_kind(4, 4), method="mentornet-dd")
     few = prepared(tmp_path, of_each_kind(10, 1), method="mentornet-dd")
@@ -203,11 +204,11 @@ def test_a_run_is_resumed_with_the_method_that_verdicts_chose(tmp_path: Path) ->
     rows = "".join(f"{at},{data.classes[int(data.true_label[at])]}\n" for at in range(60))
     file = tmp_path / "checked.csv"
     file.write_text(f"index,true_label\n{rows}")
-    config = small("mentornet-dd", clean_count=None, verdicts=(f"{file}",))
+    config = small("mentornet-early", clean_count=None, verdicts=(f"{file}",))
     config = replace(config, method=replace(config.method, method=None))
     whole = train(config, tmp_path / "whole")
-    assert whole["method"] == "mentornet-dd"
-    assert any("learned from 60 verified samples" in note for note in whole["notes"])
+    assert whole["method"] == "mentornet-early"
+    assert any("by 60 verified samples, " in note for note in whole["notes"])
     interrupted(config, tmp_path / "run", 3)
     resumed = train(config, tmp_path / "run", resume=True)
     assert resumed["accuracy_last"] == whole["accuracy_last"]
@@ -230,7 +231,7 @@ def test_what_the_page_writes_teaches_a_mentor(tmp_path: Path) -> None:
     file = tmp_path / "decisions.csv"
     file.write_bytes("".join(lines).encode())
     config = small("full-model", limit=None, epochs=8, width=8, verdicts=(f"{file}",))
-    config = replace(config, method=MethodConfig(set=("steps=50",)))  # short lessons
+    config = replace(config, method=MethodConfig())
     made = prepare(config)
     assert made.verdicts is not None
     assert len(made.train) == 1437
@@ -243,6 +244,6 @@ def test_what_the_page_writes_teaches_a_mentor(tmp_path: Path) -> None:
     )  # fmt: skip
     assert again == "".join(lines).removeprefix("\ufeff").replace("\r\n", "\n")
     summary = train(config)
-    assert summary["method"] == "mentornet-dd"
-    assert any("learned from 200 verified samples" in note for note in summary["notes"])
+    assert summary["method"] == "mentornet-early"
+    assert any("by 200 verified samples, " in note for note in summary["notes"])
     assert summary["weight_auroc"] > 0.8

@@ -192,12 +192,15 @@ def _write_cleaned(
 
 
 def _method_for_guesses(config: TrainConfig) -> str:
-    """Options for a run whose mentor learned from verdicts: it must not learn from its own audit.
+    """Options for a run that learned from verdicts: it must not learn from its own audit.
 
     What the audit suspects is then left out or relabelled, as are the labels that people found
-    wrong, and mentornet-auto weighs the rest.
+    wrong, and mentornet-auto weighs the rest. A method that need not learn from verdicts does not
+    do so without some on correct labels, which an audit does not give.
     """
-    if _method(config).needs.verdicts == "no":
+    needs, labels = _method(config).needs.verdicts, config.labels
+    told = bool(labels.verdicts) or labels.clean_count is not None
+    if needs == "no" or (needs == "optional" and not told):
         return ""
     count = " --clean-count None" if config.labels.clean_count is not None else ""
     return f" --method mentornet-auto --set{count}"

@@ -41,10 +41,11 @@ _DATA = listed(
 _METHOD = listed(
     "What supervises the student:",
     {name: method.summary for name, method in METHODS.items()},
-    "or a method of your own, as module:factory. By default mentornet-dd with --clean-count or "
-    f"with verdicts on at least {OF_EACH_KIND} correct and {OF_EACH_KIND} wrong labels, else "
-    "mentornet-early (mentornet-auto for texts, or where predictions of all samples would take "
-    "over 1 GB); a pretrained student that is frozen has mentornet-features.",
+    "or a method of your own, as module:factory. By default mentornet-early, which learns from "
+    f"verdicts if there are at least {OF_EACH_KIND} on correct and {OF_EACH_KIND} on wrong labels, "
+    "or with --clean-count. For texts, and where predictions of all samples would take over 1 GB, "
+    "it is mentornet-dd with so many verdicts, else mentornet-auto. A pretrained student that is "
+    "frozen has mentornet-features.",
 )
 
 _STUDENT = listed(

@@ -27,11 +27,21 @@ class _Early(Supervision):
 
     def __init__(self, judge: EarlyJudge, total_steps: int) -> None:
         self.judge, self.total_steps = judge, total_steps
-        self.steps = 0
+        self.steps, self.said = 0, False
 
     def begin_epoch(self, epoch: int) -> None:
         self.judge.judge(self.steps / self.total_steps)
         self.known = self.judge.known
+
+    def notes(self) -> list[str]:
+        if self.said or self.judge.verdicts is None or not self.judge.is_checked:
+            return []
+        self.said = True
+        share, variance = self.judge.checked.tolist()
+        return [
+            f"by {len(self.judge.verdicts)} verified samples, {share:.0%} ± {variance**0.5:.0%} of "
+            "the labels are wrong; from here on the student is taught what is known of them"
+        ]
 
     def weights(self, evidence: Evidence, learning_rate: float) -> Tensor:
         self.steps += 1
@@ -53,11 +63,11 @@ class _Early(Supervision):
 
     def state_dict(self) -> dict[str, Any]:
         judge = {name: value.clone() for name, value in self.judge.state_dict().items()}
-        return {"judge": judge, "steps": self.steps}
+        return {"judge": judge, "steps": self.steps, "said": self.said}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.judge.load_state_dict(state["judge"])
-        self.steps = state["steps"]
+        self.steps, self.said = state["steps"], state["said"]
         self.known = self.judge.known
 
 

@@ -40,7 +40,6 @@ from mentornet.training.recipes import Facts, is_frozen, resolve
 from mentornet.training.verdict_use import (
     choose_method,
     default_method,
-    early_method,
     gather_verdicts,
     is_pretrained,
     use_verdicts,
@@ -141,9 +140,8 @@ def prepare(
             raise MentorNetError(f"verdicts must name files that exist, but {file} is missing")
     noise = None if config.labels.noise is None else parse_noise(config.labels.noise)
     settings = parse_settings(config.method.set)
-    early = early_method(config)
-    if early is not None:  # find mistakes before anything is loaded
-        _check_method(config, make_method(early, **settings))
+    if config.method.method is not None:  # find mistakes before anything is loaded
+        _check_method(config, make_method(config.method.method, **settings))
     if config.student.student is not None:
         find_student(config.student.student)
     config = sized(config)
@@ -202,14 +200,15 @@ def preview(config: TrainConfig, *, on_progress: Progress | None = None) -> Trai
         on_progress: called while files are read.
     """
     known = with_preset(_absolute(config))
-    name = early_method(known)
+    name = known.method.method
     open_still = name is None and (known.labels.verdicts or is_pretrained(known))
     if known.data not in DATASETS or open_still:
         return prepare(config, on_progress=on_progress).config
     dataset = DATASETS[known.data]
     facts = Facts.of_dataset(dataset)
     count = min(known.files.limit or facts.count, facts.count)
-    name = name or default_method(known, facts.kind, count, dataset.classes)
+    drawn = known.labels.clean_count is not None
+    name = name or default_method(known, facts.kind, count, dataset.classes, verified=drawn)
     method = make_method(name, **parse_settings(known.method.set))
     _check_method(known, method)
     return resolve(known, replace(facts, count=count), name=name, method=method)

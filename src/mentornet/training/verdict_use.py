@@ -23,9 +23,10 @@ from mentornet.randomness import generator
 from mentornet.students import preprocessing_of
 from mentornet.verdicts import Verdicts, draw_verdicts, read_verdicts
 
-__all__ = ["choose_method", "default_method", "early_method", "gather_verdicts", "use_verdicts"]
+__all__ = ["choose_method", "default_method", "gather_verdicts", "use_verdicts"]
 
 _VERIFIED = 12  # a stream of randomness
+_LEARNER = "mentornet-early"
 _ROOM = 2**27  # numbers N × K up to which predictions of every sample are kept by default: 1 GB
 
 
@@ -62,25 +63,16 @@ def gather_verdicts(
     return found, notes
 
 
-def early_method(config: TrainConfig) -> str | None:
-    """Return the name of the method; None if it depends on files, of verdicts or of samples."""
-    if config.method.method is not None:
-        return config.method.method
-    if is_pretrained(config):
-        return None  # it may be frozen, which depends on the number of samples
-    if config.labels.clean_count is not None:
-        return "mentornet-dd"
-    return None
-
-
 def is_pretrained(config: TrainConfig) -> bool:
     """Return whether the student is a pretrained network."""
     name = config.student.student
     return name is not None and preprocessing_of(name) is not None
 
 
-def default_method(config: TrainConfig, kind: Kind, count: int, classes: int) -> str:
-    """Return the method for users who say nothing of their labels.
+def default_method(
+    config: TrainConfig, kind: Kind, count: int, classes: int, *, verified: bool
+) -> str:
+    """Return the method for users who name none.
 
     It is mentornet-early, which remembers predictions, unless these would take too much memory. It
     was not tried on pretrained networks, which are fine-tuned in few epochs; and with n-grams of
@@ -91,13 +83,18 @@ def default_method(config: TrainConfig, kind: Kind, count: int, classes: int) ->
         kind: the kind of the samples.
         count: the number N of training samples.
         classes: the number K of classes.
+        verified: whether there are enough verdicts to learn from.
 
     >>> digits = TrainConfig("digits")
-    >>> default_method(digits, "images", 50_000, 100), default_method(digits, "tokens", 900, 2)
-    ('mentornet-early', 'mentornet-auto')
+    >>> default_method(digits, "images", 50_000, 100, verified=True)
+    'mentornet-early'
+    >>> [default_method(digits, "tokens", 900, 2, verified=some) for some in (False, True)]
+    ['mentornet-auto', 'mentornet-dd']
     """
     few = count * classes <= _ROOM and not is_pretrained(config)
-    return "mentornet-early" if few and kind != "tokens" else "mentornet-auto"
+    if few and kind != "tokens":
+        return "mentornet-early"
+    return "mentornet-dd" if verified else "mentornet-auto"
 
 
 def choose_method(
@@ -111,32 +108,38 @@ def choose_method(
         verdicts: all verdicts.
         frozen: whether the student is frozen, so that samples are features.
     """
-    name = early_method(config)
+    name = config.method.method
     if name is None and frozen:
         return "mentornet-features", [
             "the student is frozen, so only a new last layer is trained, and the method is "
             "mentornet-features; set freeze to false to fine-tune the whole network"
         ]
-    otherwise = default_method(config, train.kind, len(train), len(train.classes))
-    if verdicts is None:
-        return name or otherwise, []
-    right, wrong = verdicts.missing
-    if name is None and right == wrong == 0:
-        return "mentornet-dd", [
-            "there are enough verdicts on correct and on wrong labels to learn from: the method is "
-            "mentornet-dd"
-        ]
+    enough = verdicts is not None and _are_enough(config, verdicts)
     if name is None:
+        name = default_method(config, train.kind, len(train), len(train.classes), verified=enough)
+        if verdicts is None or config.labels.clean_count is not None:
+            return name, []
+        if enough:
+            return name, [
+                "there are enough verdicts on correct and on wrong labels to learn from: the "
+                f"method is {name}"
+            ]
+        right, wrong = verdicts.missing
         kinds = ((right, "correct"), (wrong, "wrong"))
         more = " and ".join(f"{count} more {kind} labels" for count, kind in kinds if count)
-        return otherwise, [
-            f"the method is {otherwise}; with verdicts on at least {more} it would be "
-            "mentornet-dd, which learns from them"
+        return name, [
+            f"the method is {name}, and the verdicts are applied before training; with verdicts "
+            f"on at least {more} they would be learned from"
         ]
     method = make_method(name, **parse_settings(config.method.set))
-    if right == wrong == 0 and method.needs.verdicts == "no":
-        return name, [f"{name} does not learn from verdicts; the method mentornet-dd does"]
+    if enough and method.needs.verdicts == "no":
+        return name, [f"{name} does not learn from verdicts; the method {_LEARNER} does"]
     return name, []
+
+
+def _are_enough(config: TrainConfig, verdicts: Verdicts) -> bool:
+    """Return whether a method that need not learn from verdicts does so."""
+    return config.labels.clean_count is not None or verdicts.missing == (0, 0)
 
 
 def use_verdicts(
@@ -156,8 +159,8 @@ def use_verdicts(
     """
     if verdicts is None:
         return train, None, None, []
-    enough = config.labels.clean_count is not None or verdicts.missing == (0, 0)
-    if method.needs.verdicts == "required" or (method.needs.verdicts == "optional" and enough):
+    enough = method.needs.verdicts == "optional" and _are_enough(config, verdicts)
+    if method.needs.verdicts == "required" or enough:
         verdicts.check(len(train))
         note = f"{len(verdicts)} verified samples are trained on"
         return train, verdicts, None, [note] if config.labels.verdicts else []

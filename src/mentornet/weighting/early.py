@@ -9,8 +9,8 @@ the first epoch on, and once an epoch Bayes' rule gives r(k), the probability of
 a is 0 until burn-in ends and then rises to 1. How many labels look wrong depends on the time:
 more than are wrong while the student knows little, ever fewer once it memorises. So the estimated
 share ε̂ is the mean of what is found from the end of that rise to 0.4 of training, and from then on
-r is made to agree with it (see `calibrated`). If hardly any label looks wrong, most that do are only
-hard to learn. So a is also multiplied by min(1, ε̂/0.06)².
+r is made to agree with it (see `calibrated`). If hardly any label looks wrong, most that do are
+only hard to learn. So a is also multiplied by min(1, ε̂/0.06)².
 
 A class whose members were often labelled as another class would then count for too little. With
 f(k) = Σ r(k) / Σ r(y), the latter over the samples with y = k, and scaled to keep the sum of all
