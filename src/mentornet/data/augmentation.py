@@ -9,7 +9,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["augment", "standardise"]
+COVER_DRAWS = 4
+"""How many random numbers `covered` takes for an image."""
+
+_SIDE = 3 / 8  # of the covered square, as a share of the image's
+_GAIN, _SHIFT = 0.3, 0.65  # the largest changes of contrast and of brightness
+
+__all__ = ["COVER_DRAWS", "augment", "covered", "standardise"]
 
 
 def augment(
@@ -54,3 +60,31 @@ def standardise(pixels: Tensor) -> Tensor:
     mean = images.mean((1, 2, 3), keepdim=True)
     deviation = images.std((1, 2, 3), correction=0, keepdim=True).clamp(min=floor)
     return (images - mean) / deviation
+
+
+def covered(images: Tensor, draws: Tensor) -> Tensor:
+    """Return images that are harder to recognise: a square is covered, and colours change.
+
+    The square has 3/8 of the image's sides, and is 0 afterwards. Contrast changes by up to 30 %,
+    and brightness by up to 0.65 standard deviations, in each channel in its own way.
+
+    Args:
+        images: `(B, C, H, W)` of mean 0 and variance 1.
+        draws: `(B, COVER_DRAWS)` in [0, 1).
+
+    >>> covered(torch.ones(1, 1, 8, 8), torch.full((1, 4), 0.5)).sum().item()  # 9 of 64 are covered
+    55.0
+    """
+    _, channels, height, width = images.shape
+    u = draws.to(images)
+    turn = torch.arange(channels, device=images.device).to(u) / channels
+    gain, shift = ((u[:, at, None] + turn) % 1 * 2 - 1 for at in (2, 3))
+    changed = images * (1 + _GAIN * gain)[..., None, None] + (_SHIFT * shift)[..., None, None]
+    inside = []
+    for at, length in ((0, height), (1, width)):
+        side = max(1, round(_SIDE * length))
+        first = (u[:, at, None] * length - side / 2).round()
+        place = torch.arange(length, device=images.device)
+        inside.append((place >= first) & (place < first + side))
+    square = inside[0][:, None, :, None] & inside[1][:, None, None, :]
+    return changed.masked_fill(square, 0.0)

@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
+from mentornet.errors import MentorNetError, cut
 from mentornet.methods.method import Method, Needs, Task
+from mentornet.methods.second_look import SecondLook
 from mentornet.methods.supervision import Seen, Supervision, Taught
 from mentornet.weighting import EarlyConfig, EarlyJudge, Evidence
 
@@ -21,17 +23,23 @@ class _Early(Supervision):
     Args:
         judge: finds the weights.
         total_steps: the number of steps of the whole training.
+        look: teaches samples whose label is rejected, or None.
     """
 
     reads_predictions = True
 
-    def __init__(self, judge: EarlyJudge, total_steps: int) -> None:
-        self.judge, self.total_steps = judge, total_steps
-        self.steps, self.said = 0, False
+    def __init__(self, judge: EarlyJudge, total_steps: int, look: SecondLook | None) -> None:
+        self.judge, self.total_steps, self.look = judge, total_steps, look
+        self.steps, self.said, self.rejected = 0, False, 0.0
 
     def begin_epoch(self, epoch: int) -> None:
         self.judge.judge(self.steps / self.total_steps)
+        self._judged()
+
+    def _judged(self) -> None:
+        """Follow what the judge knows now."""
         self.known = self.judge.known
+        self.rejected = (self.judge.belief > 0).float().mean().item()
 
     def notes(self) -> list[str]:
         if self.said or self.judge.verdicts is None or not self.judge.is_checked:
@@ -56,7 +64,14 @@ class _Early(Supervision):
             return self.judge.losses(logits.log_softmax(1), seen.label, seen.batch.index)
 
         each = self.judge.losses(seen.outputs.log_p, seen.label, seen.batch.index)
-        return Taught(each, seen.weights, of_logits=of_logits)
+        if self.look is None or not self.rejected or not _can_be_covered(seen):
+            return Taught(each, seen.weights, of_logits=of_logits)
+        assert seen.weights is not None
+        more = self.look.losses(
+            seen, self.judge.believed.long(), self.judge.belief, share=self.rejected,
+            step=self.steps,
+        )  # fmt: skip
+        return Taught(seen.weights * each + more, recorded=None)
 
     def metrics(self) -> Mapping[str, Tensor | float]:
         return {} if self.judge.rate.isnan() else {"noise_rate": self.judge.rate}
@@ -68,7 +83,13 @@ class _Early(Supervision):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.judge.load_state_dict(state["judge"])
         self.steps, self.said = state["steps"], state["said"]
-        self.known = self.judge.known
+        self._judged()
+
+
+def _can_be_covered(seen: Seen) -> bool:
+    """Return whether the samples are images, and no auxiliary head reads the last pass."""
+    inputs = seen.batch.inputs
+    return inputs.ndim == 4 and inputs.is_floating_point() and seen.outputs.auxiliary is None
 
 
 @dataclass(frozen=True)
@@ -77,12 +98,23 @@ class MentorNetEarly(EarlyConfig, Method):
 
     See `weighting.early` for the formulas; `EarlyLoss` is the same in a training loop of one's own.
     Nothing need be known of the labels. The method remembers 2 N K numbers. Its settings are those
-    of `EarlyConfig`.
+    of `EarlyConfig`, and one more.
+
+    Args:
+        rejected: what is done with an image whose label is not trusted: "learn" teaches the class
+            that the student is sure of instead, on a view in which a part is covered, and takes as
+            much longer as there are such images; "drop" teaches nothing.
     """
 
     name: ClassVar[str] = "mentornet-early"
     title: ClassVar[str] = "MentorNet early"
     summary: ClassVar[str] = "judges labels before wrong ones can be memorised (ours)"
+    rejected: str = "learn"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rejected not in ("learn", "drop"):
+            raise MentorNetError(f"rejected must be learn or drop, got {cut(self.rejected)!r}")
 
     @property
     def needs(self) -> Needs:
@@ -90,4 +122,5 @@ class MentorNetEarly(EarlyConfig, Method):
 
     def start(self, task: Task) -> Supervision:
         judge = EarlyJudge(task.count, task.classes, self, task.verdicts)
-        return _Early(judge.to(task.device), task.total_steps)
+        look = SecondLook(task.seed) if self.rejected == "learn" else None
+        return _Early(judge.to(task.device), task.total_steps, look)

@@ -23,6 +23,8 @@ for which they show at any time.
 The second term is that of early-learning regularisation, with b a faster moving average of a
 sample's predictions. It keeps labels from being memorised. Where most labels are wrong, it only
 confirms mistakes of the student: λ' falls linearly from λ to 0 as ε̂ goes from 0.45 to 0.65.
+A label with a small v is not learned, but where another class than y has r(k) > τ, the student can
+learn that one; `believed` and `belief` are this k and a r(k).
 Shapes: N samples, B of them in a batch, K classes.
 """
 
@@ -61,6 +63,7 @@ class EarlyConfig:
         forget: decay of the moving average that r is computed from, in [0, 1).
         burn_in: share of training with a = 0, in [0, 1].
         rise: share of training after that in which a rises to 1, in [0, 1].
+        sure: τ, in [0, 1].
     """
 
     strength: float = 3.0
@@ -68,13 +71,15 @@ class EarlyConfig:
     forget: float = 0.9
     burn_in: float = 0.1
     rise: float = 0.1
+    sure: float = 0.9
 
     def __post_init__(self) -> None:
         check_not_negative(strength=self.strength)
         for name, decay in (("belief", self.belief), ("forget", self.forget)):
             if not 0 <= decay < 1:
                 raise MentorNetError(f"{name} must be in [0, 1), got {decay:g}")
-        for name, share in (("burn_in", self.burn_in), ("rise", self.rise)):
+        for name in ("burn_in", "rise", "sure"):
+            share = getattr(self, name)
             if not 0 <= share <= 1:
                 raise MentorNetError(f"{name} must be in [0, 1], got {share:g}")
 
@@ -101,6 +106,9 @@ class EarlyJudge(nn.Module):
     Attributes:
         right: 1 until `judge`, then v, `(N,)`.
         balance: c, `(K,)`.
+        believed: the most probable class, `(N,)`.
+        belief: how much it is to be learned, `(N,)`: 0 where it is y, not sure, or a verdict says
+            what is right.
         rate: ε̂, a scalar; NaN until `judge`.
         counted: how many judgements ε̂ is the mean of; 0 while a rises.
         checked: ε̂ by verdicts and its variance, `(2,)`; NaN until burn-in ends, or without any.
@@ -111,6 +119,8 @@ class EarlyJudge(nn.Module):
     given: Tensor
     right: Tensor
     balance: Tensor
+    believed: Tensor
+    belief: Tensor
     rate: Tensor
     counted: Tensor
     checked: Tensor
@@ -130,6 +140,8 @@ class EarlyJudge(nn.Module):
         self.register_buffer("given", torch.full((count,), -1, dtype=torch.int32))
         self.register_buffer("right", torch.ones(count))
         self.register_buffer("balance", torch.ones(classes))
+        self.register_buffer("believed", torch.zeros(count, dtype=torch.int32))
+        self.register_buffer("belief", torch.zeros(count))
         self.register_buffer("rate", torch.full((), torch.nan))
         self.register_buffer("counted", torch.zeros(()))
         self.register_buffer("checked", torch.full((2,), torch.nan))
@@ -186,6 +198,12 @@ class EarlyJudge(nn.Module):
             found = self._told(found, known)
         share = self.config.risen(progress) * (self.rate / _CLEAN).clamp(max=1).square()
         self.right[known] = (1 - share * (1 - found.right)).to(self.right)
+        sure, believed = found.true.max(1)
+        self.believed[known] = believed.int()
+        rejected = (believed != label) & (sure > self.config.sure)
+        if said is not None:
+            rejected &= said < 0
+        self.belief[known] = (share * sure * rejected).to(self.belief)
         trusted = torch.zeros_like(self.balance).to(found.true).index_add(0, label, found.right)
         members = found.true.sum(0) / trusted.clamp(min=1)
         members = members * (trusted.sum() / (members * trusted).sum())
