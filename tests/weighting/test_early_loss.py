@@ -169,3 +169,26 @@ def test_what_only_mentor_loss_has_is_said() -> None:
     criterion = fresh()
     with pytest.raises(MentorNetError, match="no weights for losses of your own"):
         criterion.weigh(torch.ones(2), index=torch.arange(2))
+
+
+def test_a_second_look_teaches_what_the_student_is_sure_of() -> None:
+    points, true, given = clouds()
+    net, criterion = network(), fresh(sure=0.7)
+    sgd = torch.optim.SGD(net.parameters(), lr=0.3)
+    index, everyone = torch.arange(30), torch.arange(COUNT)
+    assert criterion.second_look(net(points[index]), index=index) == 0
+    for epoch in range(EPOCHS):
+        for part in batches(epoch):
+            sgd.zero_grad()
+            criterion(net(points[part]), given[part], index=part).backward()
+            sgd.step()
+    judge = criterion.judge
+    learned = (judge.belief > 0).nonzero()[:, 0]
+    assert len(learned) > 20
+    assert (judge.believed[learned] != given[learned]).all()
+    assert (judge.believed[learned] == true[learned]).float().mean() > 0.8
+    log_p = net(points).log_softmax(1)
+    expected = -sum(judge.belief[at] * log_p[at, judge.believed[at]] for at in learned) / COUNT
+    found = criterion.second_look(net(points), index=everyone)
+    assert found.item() == pytest.approx(float(expected), rel=1e-5)
+    found.backward()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from mentornet.errors import MentorNetError
 from mentornet.precision import full_precision
@@ -28,10 +28,10 @@ _ASSUMES = "the student is right where it is surest"
 class EarlyLoss(Criterion):
     """Weights by what the student itself finds early, in any training loop.
 
-    It is what `mentornet train` does with images by default, the method mentornet-early; see
-    `weighting.early` for the formulas. Compared with `MentorLoss` it needs the number of every
-    sample and K predictions in memory for each, and gains most where labels are confused in a
-    systematic way. Nothing need be known of the noise.
+    It is the method mentornet-early, which `mentornet train` uses by default; see `weighting.early`
+    for the formulas. With images, add `second_look` to learn from rejected ones, too. Compared with
+    `MentorLoss` it needs the number of every sample and K predictions in memory for each, and gains
+    most where labels are confused in a systematic way. Nothing need be known of the noise.
 
     Each call in training mode is one step. Labels are judged once every N samples. In eval mode,
     and under `torch.no_grad()`, it is the plain cross-entropy and changes nothing. Its state is in
@@ -107,6 +107,22 @@ class EarlyLoss(Criterion):
             if weighed.unlabelled is None:
                 return weighed.in_balance(weighted_mean(weighed.weights, losses))
             return weighed.in_balance(labelled_mean(weighed.weights * losses, labels))
+
+    def second_look(self, logits: Tensor, *, index: Tensor) -> Tensor:
+        """Return the loss of samples whose label is rejected on a second view, to be added.
+
+        It teaches (1/B) Σ w −log p(k), where k is the class that the student was sure of, and w is
+        0 for all other samples; so it is 0 until burn-in ends. The views should be harder to
+        recognise than the first ones, or the student only confirms itself.
+
+        Args:
+            logits: of second views of these samples, `(B, K)`.
+            index: the numbers of these samples, `(B,)`.
+        """
+        index = index.to(self.judge.belief.device)
+        believed, weight = self.judge.believed[index].long(), self.judge.belief[index]
+        each = nn.functional.cross_entropy(logits.float(), believed, reduction="none")
+        return (weight * each).mean()
 
     def weigh(self, *arguments: Any, **named: Any) -> Tensor:  # noqa: ARG002
         """Raise: weights without the second term of the loss would not be this method."""
