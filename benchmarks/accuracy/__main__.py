@@ -29,7 +29,7 @@ class Benchmark:
     """
 
     tables: tyro.conf.Positional[tuple[str, ...]] = tuple(TABLES)
-    """Tables to make: benchmark, full-size, transfer, human, systematic, protocol; by default all."""
+    """Tables: benchmark, full-size, transfer, human, systematic, protocol; by default all."""
 
     out: Path = RESULTS
     """Folder for results and runs."""

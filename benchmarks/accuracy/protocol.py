@@ -39,8 +39,8 @@ def protocol() -> Table:
             run = Run(_as_in_the_paper(method, noise))
             row = method if method == "full-model" else f"{method} paper"
             cells.append(Cell(row, noise, run, paper=_PAPER[method][noise]))
-        for method in ("mentornet-dd", "mentornet-early", "oracle"):
-            cells.append(Cell(method, noise, Run(_ours(method, noise))))
+        ours = ("mentornet-dd", "mentornet-early", "oracle")
+        cells += [Cell(method, noise, Run(_ours(method, noise))) for method in ours]
     return Table(
         "protocol",
         "The paper's protocol on CIFAR-10 with a small student",

@@ -1,4 +1,4 @@
-"""The samples that runs of the corpus draw from, with their true labels, and noise for them."""
+"""The samples that runs of the corpus draw from, and the noise of their labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from benchmarks.real_noise.encoders import of_images
 from benchmarks.real_noise.sets import FILES, read_task
@@ -17,9 +17,10 @@ from mentornet.data import corrupt_samples, load_data, parse_noise
 from mentornet.data.noise.transitions import instance, pairflip, symmetric, uniform
 from mentornet.randomness import generator
 
-__all__ = ["POOLS", "Pool", "draw_labels"]
+__all__ = ["Pool", "draw_labels", "pool"]
 
 _FEATURES = 8_000  # images whose features are computed
+_TAUGHT, _STEPS, _RATE, _DECAY = 0.2, 60, 0.1, 1e-3  # of the weak classifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,16 +30,12 @@ class Pool:
     Attributes:
         x: uint8 images `(N, C, H, W)`, or vectors `(N, D)`.
         true: the true labels, `(N,)`.
-        given: labels that people or rules gave, `(N,)`, or None.
+        given: labels that people or rules gave, `(N,)`; the true ones if there are none.
     """
 
     x: Tensor
     true: Tensor
-    given: Tensor | None = None
-
-    @property
-    def is_image(self) -> bool:
-        return self.x.ndim == 4
+    given: Tensor
 
 
 def _cifar10() -> Pool:
@@ -52,7 +49,7 @@ def _cifar10() -> Pool:
 def _plain(name: str) -> Callable[[], Pool]:
     def read() -> Pool:
         whole = load_data(name).train
-        return Pool(whole.tensor, whole.given_label)
+        return Pool(whole.tensor, whole.given_label, whole.given_label)
 
     return read
 
@@ -60,12 +57,14 @@ def _plain(name: str) -> Callable[[], Pool]:
 def _features() -> Pool:
     whole = load_data("cifar100").train
     x, _ = of_images(whole.tensor[:_FEATURES])
-    return Pool(_scaled(x), whole.given_label[:_FEATURES])
+    label = whole.given_label[:_FEATURES]
+    return Pool(_scaled(x), label, label)
 
 
 def _pixels() -> Pool:
     whole = load_data("fashion-mnist").train
-    return Pool(_scaled(whole.tensor.flatten(1).float()), whole.given_label)
+    x = _scaled(whole.tensor.flatten(1).float())
+    return Pool(x, whole.given_label, whole.given_label)
 
 
 def _rows(name: str) -> Callable[[], Pool]:
@@ -81,7 +80,8 @@ def _table(name: str) -> Callable[[], Pool]:
         from sklearn import datasets
 
         x, y = getattr(datasets, f"load_{name}")(return_X_y=True)
-        return Pool(_scaled(torch.from_numpy(x).float()), torch.from_numpy(y).long())
+        label = torch.from_numpy(y).long()
+        return Pool(_scaled(torch.from_numpy(x).float()), label, label)
 
     return read
 
@@ -101,8 +101,6 @@ _READERS: dict[str, Callable[[], Pool]] = {
     **{name: _rows(name) for name in FILES},
     **{name: _table(name) for name in ("wine", "breast_cancer")},
 }
-POOLS = tuple(_READERS)
-"""The names of the datasets."""
 
 
 @cache
@@ -115,51 +113,49 @@ def draw_labels(kind: str, rate: float, x: Tensor, true: Tensor, classes: int, s
     """Return given labels, `(N,)`.
 
     Args:
-        kind: uniform, symmetric, pairflip, paired (each of half of the classes has one wrong
-            class), instance, or weak (hard samples are taken for the class that a weak classifier
-            takes them for).
-        rate: the share of wrong labels; of all classes for paired.
+        kind: uniform, symmetric, pairflip, paired (members of half of the classes are taken for one
+            other class each), instance, or weak (see `_weak`).
+        rate: the share of wrong labels, for paired in those classes.
         x: the samples, `(N, …)`.
         true: the true labels, `(N,)`.
         classes: K.
         seed: of all draws.
     """
-    draw = generator(seed, 7)
+    draws = generator(seed, 7)
     if kind == "instance":
         return instance(true, x, classes, rate, seed=seed)
     if kind == "weak":
-        return _weak(rate, x, true, classes, draw)
-    if kind == "paired":
-        matrix = torch.eye(classes, dtype=torch.float64)
-        order = torch.randperm(classes, generator=draw)
-        for here, there in zip(order, order.roll(1), strict=True):
-            if int(here) % 2 == 0 or classes == 2:
-                matrix[here, here], matrix[here, there] = 1 - rate, rate
-    else:
-        matrix = {"uniform": uniform, "symmetric": symmetric, "pairflip": pairflip}[kind](
-            classes, rate
-        )
-    chances = matrix[true].cumsum(1)
-    return (
-        (chances <= torch.rand(len(true), 1, generator=draw, dtype=torch.float64))
-        .sum(1)
-        .clamp(max=classes - 1)
-    )
+        return _weak(rate, x, true, classes, draws)
+    matrices = {"uniform": uniform, "symmetric": symmetric, "pairflip": pairflip}
+    matrix = _paired(classes, rate, draws) if kind == "paired" else matrices[kind](classes, rate)
+    drawn = torch.rand(len(true), 1, generator=draws, dtype=torch.float64)
+    return (matrix[true].cumsum(1) <= drawn).sum(1).clamp(max=classes - 1)
 
 
-def _weak(rate: float, x: Tensor, true: Tensor, classes: int, draw: torch.Generator) -> Tensor:
-    small = torch.nn.functional.adaptive_avg_pool2d(x.float(), 6) if x.ndim == 4 else x.float()
+def _paired(classes: int, rate: float, draws: torch.Generator) -> Tensor:
+    matrix = torch.eye(classes, dtype=torch.float64)
+    order = torch.randperm(classes, generator=draws)
+    for here, there in zip(order, order.roll(1), strict=True):
+        if int(here) % 2 == 0 or classes == 2:
+            matrix[here, here], matrix[here, there] = 1 - rate, rate
+    return matrix
+
+
+def _weak(rate: float, x: Tensor, true: Tensor, classes: int, draws: torch.Generator) -> Tensor:
+    """Return labels of which those are wrong that a weak linear classifier finds hard."""
+    small = nn.functional.adaptive_avg_pool2d(x.float(), 6) if x.ndim == 4 else x.float()
     flat = _scaled(small.flatten(1))
-    some = torch.randperm(len(flat), generator=draw)[: max(50, len(flat) // 5)]
+    some = torch.randperm(len(flat), generator=draws)[: max(50, int(_TAUGHT * len(flat)))]
     weight = torch.zeros(flat.shape[1], classes, requires_grad=True)
-    for _ in range(60):
-        loss = torch.nn.functional.cross_entropy(flat[some] @ weight, true[some])
-        (slope,) = torch.autograd.grad(loss + 1e-3 * weight.square().sum(), weight)
-        weight = (weight - 0.1 * slope).detach().requires_grad_()
+    for _ in range(_STEPS):
+        loss = nn.functional.cross_entropy(flat[some] @ weight, true[some])
+        (slope,) = torch.autograd.grad(loss + _DECAY * weight.square().sum(), weight)
+        weight = (weight - _RATE * slope).detach().requires_grad_()
     p = (flat @ weight).detach().softmax(1).double()
-    own = torch.nn.functional.one_hot(true, classes).bool()
+    own = nn.functional.one_hot(true, classes).bool()
     doubt = 1 - p[own]
     flips = (rate * doubt / doubt.mean()).clamp(max=0.95)
-    wrong = torch.multinomial(p.masked_fill(own, 0) + 1e-6 * ~own, 1, generator=draw)[:, 0]
-    flipped = torch.rand(len(true), generator=draw, dtype=torch.float64) < flips
+    others = p.masked_fill(own, 0) + 1e-6 * ~own
+    wrong = torch.multinomial(others, 1, generator=draws)[:, 0]
+    flipped = torch.rand(len(true), generator=draws, dtype=torch.float64) < flips
     return torch.where(flipped, wrong, true)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from torch import Tensor, nn
 
 from mentornet import MentorNetError
 from mentornet.data import Batch
+from mentornet.mentors.universal import universal_mentor
 from mentornet.methods import Task, make_method
 from mentornet.verdicts import Verdicts
 from mentornet.weighting import EarlyConfig, EarlyJudge, Evidence, anchored_posterior
-from mentornet.weighting.calibration import share_of_wrong
+from mentornet.weighting.calibration import evidence_for, share_of_wrong
 from tests.methods.steps import AtWork
 
 COUNT, CLASSES, STRENGTH = 60, 3, 2.0
@@ -43,9 +46,15 @@ def at_work(**settings: float) -> AtWork:
     return AtWork(method, Task(COUNT, CLASSES, 10))
 
 
-def as_rated(right: Tensor, rate: float) -> Tensor:
-    """Return σ(0.65 log(r / (1 − r)) + m), with m by search on a grid, ever finer."""
-    sureness = 0.65 * torch.log(right / (1 - right))
+def as_rated(right: Tensor, p: Tensor, given: Tensor, rate: float) -> Tensor:
+    """Return σ(s + m), with s of the universal mentor, and m by search on a grid, ever finer."""
+    weight = universal_mentor().weights
+    ahead = []
+    for row, label in zip(p.double().log(), given.tolist(), strict=True):
+        others = [value for at, value in enumerate(row.tolist()) if at != label]
+        ahead.append((row[label].item() - max(others)) / math.log(CLASSES))
+    sureness = weight["posterior"] * torch.log(right / (1 - right))
+    sureness = sureness + weight["margin"] * torch.tensor(ahead)
     best, width = 0.0, 10.0
     for _ in range(12):
         tried = best + width * torch.linspace(-1, 1, 41).double()
@@ -60,7 +69,7 @@ def test_the_objective_and_the_weights_by_hand() -> None:
     p, belief, given = batch.inputs.softmax(1), torch.zeros(COUNT, CLASSES), batch.given_label
     own = -p.gather(1, given[:, None])[:, 0].log()
     found = anchored_posterior(p, given)
-    right = as_rated(found.right, float(found.noise_rate))
+    right = as_rated(found.right, p, given, float(found.noise_rate))
     true = found.true * ((1 - right) / (1 - found.right))[:, None]
     true[torch.arange(COUNT), given] = right
     right, true = right.float(), true.float()
@@ -230,7 +239,8 @@ def test_verdicts_correct_an_estimate_that_memorising_made_too_low(first: str) -
     if first == "worst":  # people look at what looks wrong, and at some others
         rows = torch.cat([rows[:200], rows[200::5]])
     rows = rows[:400]
-    share, spread = share_of_wrong(found, rows, ~wrong[rows])
+    sureness = universal_mentor()(evidence_for(found, logits.softmax(1)))
+    share, spread = share_of_wrong(sureness, found.noise_rate, rows, ~wrong[rows])
     assert float(share) == pytest.approx(float(wrong.float().mean()), abs=0.05)
     assert 0.005 < float(spread) ** 0.5 < 0.06
 

@@ -123,6 +123,21 @@ def test_a_process_without_such_rows_looks_all_the_same() -> None:
     assert not each.any()
 
 
+def test_batch_norms_do_not_remember_covered_views() -> None:
+    inputs, true = images()
+    norm = nn.BatchNorm2d(3)
+    student = nn.Sequential(norm, Bands())
+    batch = Batch(torch.arange(COUNT), inputs, true)
+    first = seen(batch, student)
+    assert norm.running_mean is not None
+    before = norm.running_mean.clone()
+    assert before.any()
+    looked = SecondLook(0).losses(first, true, torch.ones(COUNT), share=1.0, step=0)
+    assert torch.equal(norm.running_mean, before)
+    assert norm.momentum == 0.1
+    (first.losses.sum() + looked.sum()).backward()
+
+
 def test_a_square_is_covered_and_colours_change() -> None:
     inputs, _ = images()
     draws = torch.rand(COUNT, COVER_DRAWS, generator=generator(5))

@@ -187,7 +187,7 @@ def test_a_second_look_teaches_what_the_student_is_sure_of() -> None:
     assert len(learned) > 20
     assert (judge.believed[learned] != given[learned]).all()
     assert (judge.believed[learned] == true[learned]).float().mean() > 0.8
-    log_p = net(points).log_softmax(1)
+    log_p = net(points).log_softmax(1).detach()
     expected = -sum(judge.belief[at] * log_p[at, judge.believed[at]] for at in learned) / COUNT
     found = criterion.second_look(net(points), index=everyone)
     assert found.item() == pytest.approx(float(expected), rel=1e-5)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mentornet.mentors import load_rule, read_card, shipped
+from mentornet.mentors.universal import UNIVERSAL, universal_mentor
 
 __all__ = ["Mentors"]
 
@@ -34,4 +35,9 @@ class Mentors:
             mentor, card = load_rule(name), read_card(folder)
             row = (name, mentor.name, f"{mentor.config.history}", f"{card.mse:.1e}", card.about)
             table.add_row(*row)
+        reads = ", ".join(universal_mentor().weights)
+        table.add_row(
+            UNIVERSAL.name, "logistic", "–", "–",
+            f"12 datasets; reads {reads} (used by mentornet-early and EarlyLoss)",
+        )  # fmt: skip
         Console(highlight=False).print(table)

@@ -31,6 +31,7 @@ WEIGHTS = "model.safetensors"
 FORMAT = 1
 """The version of the folder's format; it rises when older versions cannot read new folders."""
 
+_OF_EVIDENCE = "universal.json"  # in the folder of a `UniversalMentor`
 _OF_A_RUN = "mentors"  # where a run keeps those that it learned
 _ABOUT = ("format", "mentornet_version", "architecture")  # keys that are not sizes
 _LARGEST = 1 << 30  # bytes of a mentor's weights
@@ -126,6 +127,11 @@ def mentor_folder(name_or_path: str | Path) -> Path:
         return folder
     if str(name_or_path) in known:
         return known[str(name_or_path)]
+    if (PRETRAINED / name_or_path / _OF_EVIDENCE).exists():
+        raise MentorNetError(
+            f"mentor {str(name_or_path)!r} reads averaged predictions, not losses; it is used by "
+            "EarlyLoss and by the method mentornet-early"
+        )
     raise MentorNetError(
         f"there is no mentor {str(name_or_path)!r}: it is neither a folder nor a shipped mentor; "
         f"{did_you_mean(str(name_or_path), known)}"

@@ -16,6 +16,8 @@ from mentornet.weighting import EarlyConfig, EarlyJudge, Evidence
 
 __all__ = ["MentorNetEarly"]
 
+_FEW = 0.01  # rejected samples that can be learned: if fewer, a second look is not worth its time
+
 
 class _Early(Supervision):
     """Weights the losses of the judge, who judges at the start of every epoch.
@@ -64,7 +66,7 @@ class _Early(Supervision):
             return self.judge.losses(logits.log_softmax(1), seen.label, seen.batch.index)
 
         each = self.judge.losses(seen.outputs.log_p, seen.label, seen.batch.index)
-        if self.look is None or not self.rejected or not _can_be_covered(seen):
+        if self.look is None or self.rejected < _FEW or not _can_be_covered(seen):
             return Taught(each, seen.weights, of_logits=of_logits)
         assert seen.weights is not None
         more = self.look.losses(

@@ -2,16 +2,20 @@
 
 Their label is not learned, but their image still can be. What the student believes is read off one
 view, and learned on a second one that is harder to recognise, so that it cannot simply confirm
-itself (FixMatch, Sohn et al. 2020).
+itself (FixMatch, Sohn et al. 2020). Batch norms normalise these views by their own mean and
+variance, and do not remember them: later predictions are of whole images.
 Shapes: N samples, B of them in a batch of all processes, K classes.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from mentornet.data import Batch
 from mentornet.data.augmentation import COVER_DRAWS, covered
@@ -55,7 +59,8 @@ class SecondLook:
         index = batch.index[rows]
         ids = index[:, None] * COVER_DRAWS + torch.arange(COVER_DRAWS, device=index.device)
         draws = hashed_uniform(self.seed, torch.full_like(ids, step), ids)
-        logits = seen.look(covered(batch.inputs[rows], draws))
+        with _norms_remember_nothing(seen.look):
+            logits = seen.look(covered(batch.inputs[rows], draws))
         each = nn.functional.cross_entropy(logits.float(), believed[index], reduction="none")
         total = torch.zeros(len(batch.index), dtype=each.dtype, device=each.device)
         return total.index_add(0, rows, weight[index].to(each) * each)
@@ -71,3 +76,17 @@ def _rows(batch: Batch, weight: Tensor, share: float) -> Tensor:
         return top
     rows = torch.isin(batch.index, whole[top]).nonzero()[:, 0]
     return rows if len(rows) else torch.zeros_like(top[:1])
+
+
+@contextmanager
+def _norms_remember_nothing(student: object) -> Iterator[None]:
+    """Keep the running statistics of the student's batch norms as they are inside."""
+    every = student.modules() if isinstance(student, nn.Module) else ()
+    before = [(part, part.momentum) for part in every if isinstance(part, _BatchNorm)]
+    for norm, _ in before:
+        norm.momentum = 0.0
+    try:
+        yield
+    finally:
+        for norm, momentum in before:
+            norm.momentum = momentum

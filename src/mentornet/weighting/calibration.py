@@ -4,14 +4,16 @@ What a student says of its labels tells wrong ones from correct ones well for lo
 its probabilities does not hold: as it memorises, it calls ever more wrong labels correct, and it is
 surer than it should be. If the share ε of wrong labels is known from a better time, then
 
-    v = σ(s log(r / (1 − r)) + m)
+    v = σ(s + m)
 
-with s < 1, and with the m under which the mean of 1 − v is ε, is better calibrated than r.
+is better calibrated than r, where s is what the universal mentor says of the label, and m is the
+number under which the mean of 1 − v is ε.
 Shapes: N samples, K classes.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import torch
@@ -19,59 +21,74 @@ from torch import Tensor
 
 from mentornet.weighting.posterior import LabelPosterior
 
-__all__ = ["calibrated", "share_of_wrong"]
+__all__ = ["calibrated", "evidence_for", "share_of_wrong", "with_right"]
 
-_SLOPE = 0.65  # s
-_LEAST = 1e-9  # the smallest distance of a probability from 0 and 1
+_LEAST = 1e-9  # the smallest distance of r from 0 and 1
+_RAREST = 1e-4  # the smallest probability of a class whose logarithm is read
 _MOST = 25.0  # the largest |m|: it undoes what is as sure as that
 _ROUNDS = 40  # of bisection, to within 1e-10
-_SURE = 0.3, 1.0  # standard deviations of s and m around what is assumed without verdicts
+_SURE = 0.5, 1.0  # standard deviations of a factor of s, and of m, that verdicts may find
 _NEWTON, _STRIDE = 30, 0.5  # steps of Newton's method, and the largest
 
 
-def calibrated(found: LabelPosterior, rate: Tensor) -> LabelPosterior:
-    """Return the same posterior, but with the given mean of 1 − r(y).
+def evidence_for(found: LabelPosterior, p: Tensor) -> dict[str, Tensor]:
+    """Return what the universal mentor reads of each label, by name, `(N,)` each; see `EVIDENCE`.
 
     Args:
         found: what is known of the true classes.
+        p: the averaged predictions that it was found from, `(N, K)`.
+    """
+    label, log_p = found.given_label[:, None], p.double().clamp(min=_RAREST).log()
+    ahead = log_p.gather(1, label) - log_p.scatter(1, label, -torch.inf).amax(1, keepdim=True)
+    return {
+        "posterior": found.right.clamp(_LEAST, 1 - _LEAST).logit(),
+        "margin": ahead[:, 0] / math.log(p.shape[1]),
+    }
+
+
+def calibrated(sureness: Tensor, rate: Tensor) -> Tensor:
+    """Return v, `(N,)`.
+
+    Args:
+        sureness: s of each label, `(N,)`.
         rate: ε, a scalar in (0, 1).
 
-    >>> from mentornet.weighting.anchors import anchored_posterior
-    >>> p, label = torch.tensor([[0.9, 0.1], [0.6, 0.4]] * 5), torch.tensor([0, 1] * 5)
-    >>> calibrated(anchored_posterior(p, label), torch.tensor(0.25)).right.mean()
-    tensor(0.7500, dtype=torch.float64)
+    >>> calibrated(torch.tensor([2.0, -1.0, 1.0, 3.0]), torch.tensor(0.25)).mean()
+    tensor(0.7500)
     """
+    return (sureness + _shift(sureness, rate)).sigmoid()
+
+
+def with_right(found: LabelPosterior, v: Tensor) -> LabelPosterior:
+    """Return the same posterior with v, `(N,)`, in place of r(y); the other classes share 1 − v."""
     right = found.right.clamp(_LEAST, 1 - _LEAST)
-    sureness = _SLOPE * right.logit()
-    v = (sureness + _shift(sureness, rate)).sigmoid()
     true = found.true * ((1 - v) / (1 - right))[:, None]
     return replace(found, true=true.scatter(1, found.given_label[:, None], v[:, None]))
 
 
-def share_of_wrong(found: LabelPosterior, rows: Tensor, correct: Tensor) -> tuple[Tensor, Tensor]:
+def share_of_wrong(
+    sureness: Tensor, rate: Tensor, rows: Tensor, correct: Tensor
+) -> tuple[Tensor, Tensor]:
     """Return the share of wrong labels that verdicts show, and its variance.
 
-    s and m are fitted to the verdicts; without any they would be those of `calibrated`. This holds
-    also if the samples were chosen by how wrong they look, because what is fitted is the chance of
-    a correct label at a given r. The student must not have been taught the verdicts.
+    Verdicts show m, and a factor of s that would be 1 without any. This holds also if the samples
+    were chosen by how wrong they look, because what is fitted is the chance of a correct label at a
+    given s. The student must not have been taught the verdicts.
 
     Args:
-        found: what is known of the true classes without them.
+        sureness: s of each label, `(N,)`.
+        rate: ε without verdicts, a scalar.
         rows: the samples with a verdict, `(M,)`.
         correct: whether their given labels are correct, `(M,)`, boolean.
 
-    >>> from mentornet.weighting.anchors import anchored_posterior
-    >>> p, label = torch.tensor([[0.9, 0.1], [0.6, 0.4]] * 50), torch.tensor([0, 1] * 50)
-    >>> found, rows = anchored_posterior(p, label), torch.arange(40)
-    >>> share_of_wrong(found, rows, rows % 4 > 0)[0].round(decimals=2)
-    tensor(0.2300, dtype=torch.float64)
+    >>> sureness, rows = torch.tensor([4.0, 1.0, -1.0, 4.0] * 25), torch.arange(40)
+    >>> share_of_wrong(sureness, torch.tensor(0.1), rows, rows % 4 != 2)[0].round(decimals=2)
+    tensor(0.2200)
     """
-    logit = found.right.clamp(_LEAST, 1 - _LEAST).logit()
-    usual = torch.stack(
-        [torch.full_like(logit[0], _SLOPE), _shift(_SLOPE * logit, found.noise_rate)]
-    )
-    read = torch.stack([logit, torch.ones_like(logit)], 1)
-    seen, prior = read[rows], torch.tensor(_SURE).to(logit) ** -2
+    one = torch.ones_like(sureness)
+    usual = torch.stack([one[0], _shift(sureness, rate.to(sureness))])
+    read = torch.stack([sureness, one], 1)
+    seen, prior = read[rows], torch.tensor(_SURE).to(sureness) ** -2
     fitted, curve = usual, torch.diag(prior)
     for _ in range(_NEWTON):
         v = (seen @ fitted).sigmoid()

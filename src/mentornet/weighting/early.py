@@ -37,9 +37,10 @@ from torch import Tensor, nn
 
 from mentornet.curricula.curriculum import check_not_negative
 from mentornet.errors import MentorNetError
+from mentornet.mentors.universal import UniversalMentor, universal_mentor
 from mentornet.verdicts import VerdictLookup, Verdicts
 from mentornet.weighting.anchors import anchored_posterior
-from mentornet.weighting.calibration import calibrated, share_of_wrong
+from mentornet.weighting.calibration import calibrated, evidence_for, share_of_wrong, with_right
 from mentornet.weighting.early_term import clipped, early_learning_term
 from mentornet.weighting.evidence import Evidence
 from mentornet.weighting.posterior import LabelPosterior
@@ -102,6 +103,7 @@ class EarlyJudge(nn.Module):
         classes: K.
         config: see `EarlyConfig`.
         verdicts: what a person said of labels, or None.
+        mentor: says how sure labels are; by default the universal mentor that ships.
 
     Attributes:
         right: 1 until `judge`, then v, `(N,)`.
@@ -132,9 +134,11 @@ class EarlyJudge(nn.Module):
         classes: int,
         config: EarlyConfig | None = None,
         verdicts: Verdicts | None = None,
+        mentor: UniversalMentor | None = None,
     ) -> None:
         super().__init__()
         self.config, self.verdicts = config or EarlyConfig(), verdicts
+        self.mentor = mentor or universal_mentor()
         for name in ("beliefs", "seen"):
             self.register_buffer(name, torch.zeros(count, classes))
         self.register_buffer("given", torch.full((count,), -1, dtype=torch.int32))
@@ -192,8 +196,9 @@ class EarlyJudge(nn.Module):
         said = None if self.verdicts is None else self.verdicts.said(self.given.long())[known]
         rate = self.rate if self.is_checked else None
         found = anchored_posterior(p, label, said=said, rate=rate)
-        self._estimate(found, known, progress)
-        found = calibrated(found, self.rate)
+        sureness = self.mentor(evidence_for(found, p))
+        self._estimate(found.noise_rate, sureness, known, progress)
+        found = with_right(found, calibrated(sureness, self.rate))
         if self.verdicts is not None:
             found = self._told(found, known)
         share = self.config.risen(progress) * (self.rate / _CLEAN).clamp(max=1).square()
@@ -211,13 +216,20 @@ class EarlyJudge(nn.Module):
         harm = ((self.rate - _HELPS) / (_HARMS - _HELPS)).clamp(0, 1)
         self.lasting.copy_(1 - harm)
 
-    def _estimate(self, found: LabelPosterior, known: Tensor, progress: float) -> None:
-        """Set ε̂, from what was found after that share of training for the samples `known`."""
-        counted, now = int(self.counted), found.noise_rate
+    def _estimate(self, found: Tensor, sureness: Tensor, known: Tensor, progress: float) -> None:
+        """Set ε̂ after that share of training.
+
+        Args:
+            found: the share of wrong labels that was found now, a scalar.
+            sureness: s of the samples `known`.
+            known: which samples these are.
+            progress: the share of training.
+        """
+        counted, now = int(self.counted), found
         begins = progress >= self.config.burn_in
         if self.verdicts is not None and begins and not self.is_checked:
             rows, correct = self._verified(known)
-            self.checked.copy_(torch.stack(share_of_wrong(found, rows, correct)))
+            self.checked.copy_(torch.stack(share_of_wrong(sureness, found, rows, correct)))
         if self.is_checked:
             share, spread = self.checked
             sure = 1 / (1 + spread / _OFF**2)
