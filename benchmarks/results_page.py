@@ -28,6 +28,7 @@ HEADLINE = {
     "mentornet-early": "nothing",
     "mentornet-auto": "nothing",
     "mentornet-pd": "a percentile, tuned",
+    "mentornet-early verified": "1,000 verified labels",
     "mentornet-dd": "1,000 verified labels",
     "mentor-bootstrap": "1,000 verified labels",
     "1,000 right labels": "these, and no others",

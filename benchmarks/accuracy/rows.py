@@ -82,7 +82,8 @@ OTHERS = {
     "mentor-bootstrap mixup": Other("mentor-bootstrap", ("mixup=0.5",)),
     "mentor-bootstrap auto": Other("mentor-bootstrap", told=False),
     "mentornet-posterior": Other("mentornet-posterior", told=False),
-    "mentornet-early": Other("mentornet-early"),
+    "mentornet-early": Other("mentornet-early", told=False),
+    "mentornet-early verified": Other("mentornet-early"),
     "gce": Other("gce"),
     "sce": Other("sce"),
     "elr": Other("elr"),
@@ -161,8 +162,11 @@ ABOUT = {
     "probability that the label is correct, by averaged predictions and an estimated noise matrix",
     "mentornet-early": "ours, told nothing, the default of `mentornet train` for images: weights "
     "by Bayes' rule, from averaged predictions and a noise matrix read off the samples that the "
-    "student is surest of; its settings were chosen on training images 20,000–29,999, judged on "
+    "student is surest of, and by the universal mentor; what is rejected is learned from the "
+    "student's own belief. Its settings were chosen on training images 20,000–29,999, judged on "
     "40,000–44,999",
+    "mentornet-early verified": "the same, the default of `mentornet train` with verdicts: it "
+    "learns from 1,000 verified labels, and is taught them",
     "gce": "generalised cross-entropy, q = 0.7",
     "sce": "symmetric cross-entropy, α = 0.1, β = 1, A = log 0.0001",
     "elr": "early-learning regularisation, λ = 3",

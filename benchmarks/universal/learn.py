@@ -24,10 +24,12 @@ from mentornet.weighting.calibration import calibrated, evidence_for
 
 __all__ = ["CANDIDATES", "READS", "Moment", "family", "judged", "learn", "read"]
 
-READS = ("posterior", "margin")
+READS = ("posterior",)
 """What the mentor that ships reads; see `CANDIDATES`."""
 
-CANDIDATES = (("posterior",), ("margin",), READS, (*READS, "mean_loss"))
+CANDIDATES = (
+    READS, ("margin",), ("posterior", "margin"), ("posterior", "margin", "mean_loss"),
+)  # fmt: skip
 """What mentors were learned from, to see what earns its place."""
 
 _SAMPLES = 200  # drawn at each moment, to learn from

@@ -27,8 +27,8 @@ def page(mentor: UniversalMentor, rows: Sequence[dict[str, Any]], runs: int) -> 
     """Return the card, in Markdown."""
     terms = " + ".join(f"{weight:.3f} · {name}" for name, weight in mentor.weights.items())
     meanings = "\n".join(f"- {name}: {EVIDENCE[name]}" for name in mentor.weights)
-    names = ("universal", "posterior", "margin", "mean_loss", "smoothed_loss", "agreement")
-    heads = ("universal", "Bayes", "margin", "mean loss", "smoothed loss", "agreement")
+    names = ("universal", "margin", "mean_loss", "smoothed_loss", "agreement")
+    heads = ("universal", "margin", "mean loss", "smoothed loss", "agreement")
     errors = ("error_true_rate", "error_estimated_rate", "wrong", "estimate")
     flat = [
         row | {f"learned {key}": value for key, value in row["learned"].items()} for row in rows

@@ -11,7 +11,7 @@ import torch
 from benchmarks.universal.__main__ import RESULT
 from benchmarks.universal.carry_over import carry_over
 from benchmarks.universal.collect import collect, store
-from benchmarks.universal.learn import READS, Moment, family, judged, learn, read
+from benchmarks.universal.learn import Moment, family, judged, learn, read
 from benchmarks.universal.page import page
 from benchmarks.universal.pools import draw_labels
 from benchmarks.universal.runs import Spec, specs
@@ -54,7 +54,7 @@ def moments(data: str, rate: float, seed: int, count: int = 400) -> list[Moment]
     for progress in (0.3, 0.6, 1.0):
         evidence = {
             name: torch.randn(count, generator=draws).double()
-            for name in (*READS, "mean_loss", "smoothed_loss", "agreement")
+            for name in ("posterior", "margin", "mean_loss", "smoothed_loss", "agreement")
         }
         s = 2 * evidence["posterior"] - evidence["margin"] + rate
         correct = torch.rand(count, generator=draws) < s.sigmoid()
@@ -64,7 +64,7 @@ def moments(data: str, rate: float, seed: int, count: int = 400) -> list[Moment]
 
 def test_weights_are_found_whatever_the_rates_are() -> None:
     runs = [moments("digits", rate, seed) for seed, rate in enumerate((-2.0, 0.0, 3.0) * 4)]
-    mentor = learn([one for run in runs for one in run])
+    mentor = learn([one for run in runs for one in run], ("posterior", "margin"))
     assert mentor.weights["posterior"] == pytest.approx(2.0, abs=0.35)
     assert mentor.weights["margin"] == pytest.approx(-1.0, abs=0.25)
 

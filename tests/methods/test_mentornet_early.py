@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 import torch
 from torch import Tensor, nn
@@ -46,15 +44,10 @@ def at_work(**settings: float) -> AtWork:
     return AtWork(method, Task(COUNT, CLASSES, 10))
 
 
-def as_rated(right: Tensor, p: Tensor, given: Tensor, rate: float) -> Tensor:
-    """Return σ(s + m), with s of the universal mentor, and m by search on a grid, ever finer."""
-    weight = universal_mentor().weights
-    ahead = []
-    for row, label in zip(p.double().log(), given.tolist(), strict=True):
-        others = [value for at, value in enumerate(row.tolist()) if at != label]
-        ahead.append((row[label].item() - max(others)) / math.log(CLASSES))
-    sureness = weight["posterior"] * torch.log(right / (1 - right))
-    sureness = sureness + weight["margin"] * torch.tensor(ahead)
+def as_rated(right: Tensor, rate: float) -> Tensor:
+    """Return σ(w log(r / (1 − r)) + m), with m by search on a grid, ever finer."""
+    (weight,) = universal_mentor().weights.values()
+    sureness = weight * torch.log(right / (1 - right))
     best, width = 0.0, 10.0
     for _ in range(12):
         tried = best + width * torch.linspace(-1, 1, 41).double()
@@ -69,7 +62,7 @@ def test_the_objective_and_the_weights_by_hand() -> None:
     p, belief, given = batch.inputs.softmax(1), torch.zeros(COUNT, CLASSES), batch.given_label
     own = -p.gather(1, given[:, None])[:, 0].log()
     found = anchored_posterior(p, given)
-    right = as_rated(found.right, p, given, float(found.noise_rate))
+    right = as_rated(found.right, float(found.noise_rate))
     true = found.true * ((1 - right) / (1 - found.right))[:, None]
     true[torch.arange(COUNT), given] = right
     right, true = right.float(), true.float()

@@ -1,8 +1,8 @@
 """The universal mentor: how sure a label is, learned from students of many datasets and noises.
 
 The mentors of the paper read the loss. This one reads evidence that is comparable between datasets,
-students and numbers of classes: what Bayes' rule makes of a sample's averaged predictions, and how
-far its given label is ahead of the others in them. It says
+students and numbers of classes, such as what Bayes' rule makes of a sample's averaged predictions.
+It says
 
     s = Σ_j w_j e_j,
 

@@ -51,6 +51,7 @@ _CLEAN = 0.06  # if fewer labels than this share look wrong, most of them are on
 _HELPS, _HARMS = 0.45, 0.65  # up to and from these shares of wrong labels, the second term does so
 _MOST = 4.0  # the largest c
 _OFF = 0.07  # how far ε̂ is off without verdicts, as a standard deviation
+_LEAST = 1e-12  # the smallest sum of probabilities that is divided by
 _SETTLED = 0.4  # share of training after which ε̂ stays what it is
 
 
@@ -256,7 +257,7 @@ class EarlyJudge(nn.Module):
         true, label = found.true.clone(), found.given_label
         wrong = rows[~correct]
         true[wrong, label[wrong]] = 0.0  # and then the true class is one of the others
-        true[wrong] = true[wrong] / true[wrong].sum(1, keepdim=True)
+        true[wrong] = true[wrong] / true[wrong].sum(1, keepdim=True).clamp(min=_LEAST)
         said = self.verdicts.said(self.given.long())[known]
         one = torch.eye(true.shape[1]).to(true)[said.clamp(min=0)]
         return replace(found, true=torch.where((said >= 0)[:, None], one, true))
