@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -26,7 +27,7 @@ __all__ = ["SecondLook"]
 
 _STREAM = 43  # of randomness
 _ROOM = 1.25, 0.05  # rows that are looked at, of the expected number and of a batch
-_PARTS = 8  # the rows are so many eighths of a batch, so that few shapes are compiled
+_PARTS = 8  # parts of a batch with as many such rows each
 
 
 class SecondLook:
@@ -44,8 +45,8 @@ class SecondLook:
     ) -> Tensor:
         """Return w −log p(k) for each of our samples, `(B,)`, with gradient; mostly 0.
 
-        Every process looks at those of its rows that are among the largest w of the whole batch, so
-        the sum over the processes does not depend on their number.
+        Which rows of the whole batch are looked at does not depend on the number of processes, and
+        so the sum over the processes does not.
 
         Args:
             seen: the batch; its inputs are images.
@@ -55,7 +56,7 @@ class SecondLook:
             step: the number of the step.
         """
         batch = seen.batch
-        rows = _rows(batch, weight, share)
+        rows, weight = self._rows(batch, weight, share, step)
         index = batch.index[rows]
         ids = index[:, None] * COVER_DRAWS + torch.arange(COVER_DRAWS, device=index.device)
         draws = hashed_uniform(self.seed, torch.full_like(ids, step), ids)
@@ -63,19 +64,32 @@ class SecondLook:
             logits = seen.look(covered(batch.inputs[rows], draws))
         each = nn.functional.cross_entropy(logits.float(), believed[index], reduction="none")
         total = torch.zeros(len(batch.index), dtype=each.dtype, device=each.device)
-        return total.index_add(0, rows, weight[index].to(each) * each)
+        return total.index_add(0, rows, weight.to(each) * each)
 
+    def _rows(self, batch: Batch, weight: Tensor, share: float, step: int) -> tuple[Tensor, Tensor]:
+        """Return which of our rows are looked at, at least one, and their weights.
 
-def _rows(batch: Batch, weight: Tensor, share: float) -> Tensor:
-    """Return which of our rows are among the largest weights of the whole batch; at least one."""
-    whole = batch.whole.index
-    parts = math.ceil(_PARTS * (_ROOM[0] * share + _ROOM[1]))
-    most = max(1, min(_PARTS, parts) * len(whole) // _PARTS)
-    top = weight[whole].topk(most).indices
-    if batch.shared is None:
-        return top
-    rows = torch.isin(batch.index, whole[top]).nonzero()[:, 0]
-    return rows if len(rows) else torch.zeros_like(top[:1])
+        Each eighth of the whole batch has as many, so that up to eight processes all have some.
+        Rows with a weight come first, in an order that is drawn. (If the largest weights came
+        first, rounding could choose others in two processes than in one.)
+        """
+        whole = batch.whole.index
+        count, turn = len(whole), torch.full_like(whole, step)
+        first = (weight[whole] > 0) + hashed_uniform(self.seed, turn, -1 - whole)
+        eighth = torch.arange(count, device=whole.device) * _PARTS // count
+        order = (2 * eighth - first).argsort()  # `first` is in [0, 2)
+        most = math.ceil((_ROOM[0] * share + _ROOM[1]) * count / _PARTS)
+        bounds = [-(-part * count // _PARTS) for part in range(_PARTS + 1)]
+        top = torch.cat([
+            order[start : min(start + most, end)]
+            for start, end in pairwise(bounds)
+        ])  # fmt: skip
+        if batch.shared is None:
+            return top, weight[whole[top]]
+        rows = torch.isin(batch.index, whole[top]).nonzero()[:, 0]
+        if not len(rows):  # all processes must take as many forward passes
+            return torch.zeros_like(top[:1]), torch.zeros_like(weight[:1])
+        return rows, weight[batch.index[rows]]
 
 
 @contextmanager

@@ -50,6 +50,7 @@ __all__ = ["EarlyConfig", "EarlyJudge"]
 _CLEAN = 0.06  # if fewer labels than this share look wrong, most of them are only hard
 _HELPS, _HARMS = 0.45, 0.65  # up to and from these shares of wrong labels, the second term does so
 _MOST = 4.0  # the largest c
+_NUMBERED = 2**15  # classes that numbers of two bytes can name
 _OFF = 0.07  # how far ε̂ is off without verdicts, as a standard deviation
 _LEAST = 1e-12  # the smallest sum of probabilities that is divided by
 _SETTLED = 0.4  # share of training after which ε̂ stays what it is
@@ -142,11 +143,12 @@ class EarlyJudge(nn.Module):
         self.mentor = mentor or universal_mentor()
         for name in ("beliefs", "seen"):
             self.register_buffer(name, torch.zeros(count, classes))
-        self.register_buffer("given", torch.full((count,), -1, dtype=torch.int32))
+        number = torch.int16 if classes <= _NUMBERED else torch.int32
+        self.register_buffer("given", torch.full((count,), -1, dtype=number))
         self.register_buffer("right", torch.ones(count))
         self.register_buffer("balance", torch.ones(classes))
-        self.register_buffer("believed", torch.zeros(count, dtype=torch.int32))
-        self.register_buffer("belief", torch.zeros(count))
+        self.register_buffer("believed", torch.zeros(count, dtype=number))
+        self.register_buffer("belief", torch.zeros(count, dtype=torch.float16))
         self.register_buffer("rate", torch.full((), torch.nan))
         self.register_buffer("counted", torch.zeros(()))
         self.register_buffer("checked", torch.full((2,), torch.nan))
@@ -181,7 +183,7 @@ class EarlyJudge(nn.Module):
         for memory, decay in ((self.beliefs, self.config.belief), (self.seen, self.config.forget)):
             before = memory[index]
             memory[index] = torch.where(fine[:, None], decay * before + (1 - decay) * p, before)
-        self.given[index] = torch.where(fine, evidence.labels.int(), self.given[index])
+        self.given[index] = torch.where(fine, evidence.labels.to(self.given), self.given[index])
         return torch.where(fine, self.right[index], 0.0)
 
     @torch.no_grad()
@@ -205,7 +207,7 @@ class EarlyJudge(nn.Module):
         share = self.config.risen(progress) * (self.rate / _CLEAN).clamp(max=1).square()
         self.right[known] = (1 - share * (1 - found.right)).to(self.right)
         sure, believed = found.true.max(1)
-        self.believed[known] = believed.int()
+        self.believed[known] = believed.to(self.believed)
         rejected = (believed != label) & (sure > self.config.sure)
         if said is not None:
             rejected &= said < 0

@@ -122,7 +122,7 @@ class EarlyLoss(Criterion):
         index = index.to(self.judge.belief.device)
         believed, weight = self.judge.believed[index].long(), self.judge.belief[index]
         each = nn.functional.cross_entropy(logits.float(), believed, reduction="none")
-        return (weight * each).mean()
+        return (weight.to(each) * each).mean()
 
     def weigh(self, *arguments: Any, **named: Any) -> Tensor:  # noqa: ARG002
         """Raise: weights without the second term of the loss would not be this method."""
