@@ -70,10 +70,9 @@ class _Early(Supervision):
             return Taught(each, seen.weights, of_logits=of_logits)
         assert seen.weights is not None
         more = self.look.losses(
-            seen, self.judge.believed.long(), self.judge.belief, share=self.rejected,
-            step=self.steps,
-        )  # fmt: skip
-        return Taught(seen.weights * each + more, recorded=None)
+            seen, self.judge.believed, self.judge.belief, share=self.rejected, step=self.steps
+        )
+        return Taught(seen.weights * each + more)
 
     def metrics(self) -> Mapping[str, Tensor | float]:
         return {} if self.judge.rate.isnan() else {"noise_rate": self.judge.rate}

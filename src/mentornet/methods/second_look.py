@@ -62,7 +62,8 @@ class SecondLook:
         draws = hashed_uniform(self.seed, torch.full_like(ids, step), ids)
         with _norms_remember_nothing(seen.look):
             logits = seen.look(covered(batch.inputs[rows], draws))
-        each = nn.functional.cross_entropy(logits.float(), believed[index], reduction="none")
+        target = believed[index].long()
+        each = nn.functional.cross_entropy(logits.float(), target, reduction="none")
         total = torch.zeros(len(batch.index), dtype=each.dtype, device=each.device)
         return total.index_add(0, rows, weight.to(each) * each)
 

@@ -204,13 +204,18 @@ class EarlyJudge(nn.Module):
         found = with_right(found, calibrated(sureness, self.rate))
         if self.verdicts is not None:
             found = self._told(found, known)
-        share = self.config.risen(progress) * (self.rate / _CLEAN).clamp(max=1).square()
+        self._follow(found, known, self.config.risen(progress))
+        if said is not None:  # a verdict is taught, not what is believed
+            self.belief[known[said >= 0]] = 0.0
+
+    def _follow(self, found: LabelPosterior, known: Tensor, risen: float) -> None:
+        """Set what the student is taught of the samples `known`, by what was found of them."""
+        label = found.given_label
+        share = risen * (self.rate / _CLEAN).clamp(max=1).square()
         self.right[known] = (1 - share * (1 - found.right)).to(self.right)
         sure, believed = found.true.max(1)
         self.believed[known] = believed.to(self.believed)
         rejected = (believed != label) & (sure > self.config.sure)
-        if said is not None:
-            rejected &= said < 0
         self.belief[known] = (share * sure * rejected).to(self.belief)
         trusted = torch.zeros_like(self.balance).to(found.true).index_add(0, label, found.right)
         members = found.true.sum(0) / trusted.clamp(min=1)
