@@ -174,6 +174,18 @@ def test_what_is_dropped_is_not_looked_at_again() -> None:
     assert after("learn", sure=1.0)[2] == dropped
 
 
+def test_what_it_costs_is_said_once() -> None:
+    work = after("learn")[0]
+    (said,) = work.supervision.notes()
+    assert "of the images have a label that is not trusted" in said
+    assert "% longer (rejected=drop does without)" in said
+    assert not work.supervision.notes()
+    again = after("drop")[0].supervision
+    assert not again.notes()
+    again.load_state_dict(work.supervision.state_dict())
+    assert not again.notes()
+
+
 def test_a_bad_choice() -> None:
     with pytest.raises(MentorNetError, match="rejected must be learn or drop, got 'keep'"):
         make_method("mentornet-early", rejected="keep")

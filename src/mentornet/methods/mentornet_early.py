@@ -10,7 +10,7 @@ from torch import Tensor
 
 from mentornet.errors import MentorNetError, cut
 from mentornet.methods.method import Method, Needs, Task
-from mentornet.methods.second_look import SecondLook
+from mentornet.methods.second_look import SecondLook, rows_share
 from mentornet.methods.supervision import Seen, Supervision, Taught
 from mentornet.weighting import EarlyConfig, EarlyJudge, Evidence
 
@@ -32,11 +32,21 @@ class _Early(Supervision):
 
     def __init__(self, judge: EarlyJudge, total_steps: int, look: SecondLook | None) -> None:
         self.judge, self.total_steps, self.look = judge, total_steps, look
-        self.steps, self.said, self.rejected = 0, False, 0.0
+        self.steps, self.rejected = 0, 0.0
+        self.compared = self.looked = False  # whether the user was told of it
+        self.news: list[str] = []
 
     def begin_epoch(self, epoch: int) -> None:
         self.judge.judge(self.steps / self.total_steps)
         self._judged()
+        if self.known is not None and not self.compared:
+            self.compared = True
+            share, variance = self.judge.checked.tolist()
+            found = f"{share:.0%} ± {variance**0.5:.0%} of the labels are wrong"
+            self.news.append(
+                f"by {len(self.judge.verdicts or ())} verified samples, {found}; from here on the "
+                "student is taught what is known of them"
+            )
 
     def _judged(self) -> None:
         """Follow what the judge knows now."""
@@ -44,14 +54,8 @@ class _Early(Supervision):
         self.rejected = (self.judge.belief > 0).float().mean().item()
 
     def notes(self) -> list[str]:
-        if self.said or self.judge.verdicts is None or not self.judge.is_checked:
-            return []
-        self.said = True
-        share, variance = self.judge.checked.tolist()
-        return [
-            f"by {len(self.judge.verdicts)} verified samples, {share:.0%} ± {variance**0.5:.0%} of "
-            "the labels are wrong; from here on the student is taught what is known of them"
-        ]
+        news, self.news = self.news, []
+        return news
 
     def weights(self, evidence: Evidence, learning_rate: float) -> Tensor:
         self.steps += 1
@@ -68,6 +72,13 @@ class _Early(Supervision):
         each = self.judge.losses(seen.outputs.log_p, seen.label, seen.batch.index)
         if self.look is None or self.rejected < _FEW or not _can_be_covered(seen):
             return Taught(each, seen.weights, of_logits=of_logits)
+        if not self.looked:
+            self.looked = True
+            self.news.append(
+                f"{self.rejected:.0%} of the images have a label that is not trusted, and a class "
+                "that the student is sure of: they teach that class, on covered views, and a step "
+                f"now takes about {rows_share(self.rejected):.0%} longer (rejected=drop does without)"
+            )
         assert seen.weights is not None
         more = self.look.losses(
             seen, self.judge.believed, self.judge.belief, share=self.rejected, step=self.steps
@@ -79,11 +90,14 @@ class _Early(Supervision):
 
     def state_dict(self) -> dict[str, Any]:
         judge = {name: value.clone() for name, value in self.judge.state_dict().items()}
-        return {"judge": judge, "steps": self.steps, "said": self.said}
+        return {
+            "judge": judge, "steps": self.steps, "compared": self.compared, "looked": self.looked,
+        }  # fmt: skip
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.judge.load_state_dict(state["judge"])
-        self.steps, self.said = state["steps"], state["said"]
+        self.steps = state["steps"]
+        self.compared, self.looked = state["compared"], state["looked"]
         self._judged()
 
 

@@ -23,11 +23,20 @@ from mentornet.data.augmentation import COVER_DRAWS, covered
 from mentornet.methods.supervision import Seen
 from mentornet.randomness import hashed_uniform
 
-__all__ = ["SecondLook"]
+__all__ = ["SecondLook", "rows_share"]
 
 _STREAM = 43  # of randomness
 _ROOM = 1.25, 0.05  # rows that are looked at, of the expected number and of a batch
 _PARTS = 8  # parts of a batch with as many such rows each
+
+
+def rows_share(share: float) -> float:
+    """Return the share of a batch that is looked at, if about that `share` has a weight.
+
+    >>> [rows_share(share) for share in (0.2, 0.8)]
+    [0.3, 1.0]
+    """
+    return min(1.0, _ROOM[0] * share + _ROOM[1])
 
 
 class SecondLook:
@@ -79,7 +88,7 @@ class SecondLook:
         first = (weight[whole] > 0) + hashed_uniform(self.seed, turn, -1 - whole)
         eighth = torch.arange(count, device=whole.device) * _PARTS // count
         order = (2 * eighth - first).argsort()  # `first` is in [0, 2)
-        most = math.ceil((_ROOM[0] * share + _ROOM[1]) * count / _PARTS)
+        most = math.ceil(rows_share(share) * count / _PARTS)
         bounds = [-(-part * count // _PARTS) for part in range(_PARTS + 1)]
         top = torch.cat([
             order[start : min(start + most, end)]
