@@ -77,7 +77,8 @@ class _Early(Supervision):
             self.news.append(
                 f"{self.rejected:.0%} of the images have a label that is not trusted, and a class "
                 "that the student is sure of: they teach that class, on covered views, and a step "
-                f"now takes about {rows_share(self.rejected):.0%} longer (rejected=drop does without)"
+                f"now takes about {rows_share(self.rejected):.0%} longer (rejected=drop does "
+                "without)"
             )
         assert seen.weights is not None
         more = self.look.losses(
