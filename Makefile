@@ -90,7 +90,7 @@ dd-mentors: $(STAMP) dd-20 dd-40 dd-80
 
 dd-%: $(STAMP)
 	$(BIN)/mentornet train cifar10 --noise uniform:0.$(patsubst %0,%,$*) --clean-count 5000 \
-		--width 16 --epochs 6 --set burn_in=0.2 burn_in_drop=0.5 smoothing=0 sharpness=0 \
+		--width 16 --epochs 6 --method mentornet-dd --set burn_in=0.2 burn_in_drop=0.5 smoothing=0 sharpness=0 \
 		decided_by=1 teaches_verified=false updates=0.21,0.4,0.6,0.8 --precision 32 --compile off \
 		--channels-last on --out runs/dd-$*
 	$(BIN)/mentornet learn-mentor --run-folder runs/dd-$* --out $(PRETRAINED)/dd-cifar10-$* --overwrite

@@ -62,9 +62,9 @@ def test_nothing_is_left_open_but_what_does_not_apply() -> None:
     assert config.student.student == "small-cnn"
 
 
-def test_verified_samples_mean_dd() -> None:
+def test_verified_samples_are_learned_from_by_default() -> None:
     labels = LabelsConfig(noise="uniform:0.4", clean_count=50)
-    assert prepare(TrainConfig("digits", labels=labels)).config.method.method == "mentornet-dd"
+    assert prepare(TrainConfig("digits", labels=labels)).config.method.method == "mentornet-early"
 
 
 def test_differences_are_named() -> None:

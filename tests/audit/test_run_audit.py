@@ -190,7 +190,7 @@ def test_verified_samples_keep_their_verdicts(tmp_path: Path) -> None:
     decisions = put(tmp_path / "decided.csv", "\n".join(["index,decision,label", *rows]) + "\n")
     labels = LabelsConfig("uniform:0.4", verdicts=(f"{clean}", f"{decisions}"))
     prepared = prepare(TrainConfig("digits", labels=labels))
-    assert prepared.method.name == "mentornet-dd"
+    assert prepared.method.name == "mentornet-early"
     assert prepared.verdicts is not None
     assert len(prepared.train) == 1437
     index, said = prepared.verdicts.index, prepared.verdicts.true_label
@@ -209,9 +209,9 @@ def test_verified_samples_keep_their_verdicts(tmp_path: Path) -> None:
 
 
 def test_a_mentor_does_not_learn_from_its_own_audit(tmp_path: Path) -> None:
-    """Suspects are guesses: after DD, they are followed by a method that learns from no verdict."""
+    """Suspects are guesses: they are followed by a method that learns from no verdict."""
     run, new = tmp_path / "run", tmp_path / "new"
-    words = ["--clean-count", "100", "--set", "steps=5", "--limit", "400", "--out", f"{run}"]
+    words = ["--clean-count", "100", "--limit", "400", "--out", f"{run}"]
     assert main(["train", "digits", *RUN, *words]) == 0
     done = audit_run(run)
     assert "--method mentornet-auto" in done.retrain

@@ -62,7 +62,7 @@ def test_the_loss_is_that_of_covered_views_by_hand() -> None:
     parts = seen(batch, student)
     parts = Seen(parts.batch, parts.outputs, parts.label, parts.losses, None, look)
     each = SecondLook(0).losses(parts, true, weight, share=3 / COUNT, step=5)
-    assert len(shown[0]) == 8  # one in each eighth: 1.25 · 3/80 + 0.05 of the batch is 7.75
+    assert len(shown[0]) == 16  # two in each eighth; 1.25 · 3/80 + 0.05 of the batch is 7.75
     for row, index in enumerate(order.tolist()):
         if not weight[index]:
             assert each[row] == 0

@@ -22,7 +22,8 @@ from mentornet.training.transfer import learn_mentor, read_lessons
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("transfer") / "run"
     words = "--noise uniform:0.4 --clean-count 150 --epochs 8 --width 8 --set steps=60"
-    assert main(["train", "digits", *words.split(), "--out", f"{out}"]) == 0
+    taught = ["--method", "mentornet-dd", "--out", f"{out}"]
+    assert main(["train", "digits", *words.split(), *taught]) == 0
     return out
 
 

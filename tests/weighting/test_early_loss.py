@@ -79,7 +79,7 @@ def test_it_is_the_method_of_the_trainer_bit_for_bit(verified: int) -> None:
         assert right[said.index[~said.is_correct]].max() < 0.5
     estimate = criterion.noise_estimate()
     assert estimate.low <= wrong.float().mean() <= estimate.high
-    assert "surest" in f"{estimate}"
+    assert ("surest" if said is None else "verdicts show") in f"{estimate}"
 
 
 def test_a_state_that_was_stored_goes_on_bit_for_bit() -> None:
@@ -192,3 +192,54 @@ def test_a_second_look_teaches_what_the_student_is_sure_of() -> None:
     found = criterion.second_look(net(points), index=everyone)
     assert found.item() == pytest.approx(float(expected), rel=1e-5)
     found.backward()
+
+
+def test_bad_calls_of_the_second_look_and_of_verdicts() -> None:
+    criterion, logits = fresh(), torch.zeros(2, CLASSES, requires_grad=True)
+    with pytest.raises(MentorNetError, match="index"):
+        criterion.second_look(logits, index=torch.tensor([0, COUNT]))
+    with pytest.raises(MentorNetError, match=r"logits must be \(B, 4\), got \(2, 5\)"):
+        criterion.second_look(torch.zeros(2, 5), index=torch.arange(2))
+    index, right = torch.arange(20), torch.arange(20) > 5
+    with pytest.raises(MentorNetError, match=r"true_label must be in 0–3, or −1 .* got 7"):
+        criterion.learn_from(index, right, torch.full((20,), 7))
+    criterion(logits, torch.zeros(2).long(), index=torch.arange(2))
+    with pytest.raises(MentorNetError, match="before the first step"):
+        criterion.learn_from(index, right)
+    assert criterion.eval().second_look(logits, index=torch.arange(2)) == 0
+
+
+def test_verdicts_are_not_lost_where_a_criterion_is_restored_or_moved() -> None:
+    points, true, given = clouds()
+    said = draw_verdicts(given, true, 40, seed=0)
+    net, criterion, bare, other = network(), fresh(), fresh(), fresh()
+    for one in (criterion, other):
+        one.learn_from(said.index, said.is_correct, said.true_label)
+    for epoch in range(4):
+        for index in batches(epoch):
+            criterion(net(points[index]), given[index], index=index).backward()
+    assert criterion.engine.known is not None
+    estimate = criterion.noise_estimate()
+    assert estimate.low < 0.25 < estimate.high
+    assert "verdict" in f"{estimate}"
+    with pytest.raises(MentorNetError, match="call learn_from with the same samples before"):
+        bare.load_state_dict(criterion.state_dict())
+    other.load_state_dict(criterion.state_dict())
+    assert other.engine.known is not None
+    before = other.engine.known
+    other.to(torch.float64)
+    assert other.engine.known is not before
+
+
+def test_a_label_that_is_only_known_to_be_wrong_teaches_no_guess() -> None:
+    """With two classes the other one would be sure."""
+    criterion = EarlyLoss(total_steps=20, samples=40, classes=2)
+    wrong = torch.arange(40) >= 30
+    criterion.learn_from(torch.arange(20, 40), ~wrong[20:])
+    label, index = torch.arange(40) % 2, torch.arange(40)
+    logits = 3.0 * F.one_hot(label, 2) + torch.randn(40, 2, generator=generator(8))
+    for _ in range(10):
+        criterion(logits.requires_grad_(), label, index=index).backward()
+    criterion.judge_labels()
+    assert criterion.judge.right[30:].max() < 0.5
+    assert not criterion.judge.belief[20:].any()

@@ -28,7 +28,7 @@ class LearnMentor:
     For example:
 
       mentornet train cifar10 --noise uniform:0.4 --clean-count 5000 \
-        --set teaches_verified=false --out runs/c10
+        --method mentornet-dd --set teaches_verified=false --out runs/c10
       mentornet learn-mentor --run-folder runs/c10 --out mentors/dd
       mentornet train photos/ --method mentornet-dd --set mentor=mentors/dd --out runs/photos
 

@@ -20,18 +20,19 @@ from mentornet.names import check_keys, did_you_mean, pick
 from mentornet.version import __version__
 
 __all__ = [
-    "CONFIG", "FORMAT", "INDEX", "PRETRAINED", "WEIGHTS", "load_mentor", "mentor_folder",
-    "save_mentor", "shipped",
+    "CONFIG", "FORMAT", "INDEX", "OF_EVIDENCE", "PRETRAINED", "WEIGHTS", "load_mentor",
+    "mentor_folder", "save_mentor", "shipped",
 ]  # fmt: skip
 
 CONFIG = "config.json"
 INDEX = "series.json"
 """The file that makes a folder a series of mentors; see `MentorSeries`."""
+OF_EVIDENCE = "universal.json"
+"""The file in place of `CONFIG` of a mentor that reads no losses; see `UniversalMentor`."""
 WEIGHTS = "model.safetensors"
 FORMAT = 1
 """The version of the folder's format; it rises when older versions cannot read new folders."""
 
-_OF_EVIDENCE = "universal.json"  # in the folder of a `UniversalMentor`
 _OF_A_RUN = "mentors"  # where a run keeps those that it learned
 _ABOUT = ("format", "mentornet_version", "architecture")  # keys that are not sizes
 _LARGEST = 1 << 30  # bytes of a mentor's weights
@@ -127,7 +128,7 @@ def mentor_folder(name_or_path: str | Path) -> Path:
         return folder
     if str(name_or_path) in known:
         return known[str(name_or_path)]
-    if (PRETRAINED / name_or_path / _OF_EVIDENCE).exists():
+    if (PRETRAINED / name_or_path / OF_EVIDENCE).exists():
         raise MentorNetError(
             f"mentor {str(name_or_path)!r} reads averaged predictions, not losses; it is used by "
             "EarlyLoss and by the method mentornet-early"

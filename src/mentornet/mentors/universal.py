@@ -24,15 +24,12 @@ from torch import Tensor
 
 from mentornet.errors import MentorNetError
 from mentornet.files import read_json, write_bytes, write_json
-from mentornet.mentors.store import FORMAT, PRETRAINED, WEIGHTS
+from mentornet.mentors.store import FORMAT, OF_EVIDENCE, PRETRAINED, WEIGHTS
 
-__all__ = ["ABOUT", "EVIDENCE", "UNIVERSAL", "UniversalMentor", "universal_mentor"]
+__all__ = ["EVIDENCE", "UNIVERSAL", "UniversalMentor", "universal_mentor"]
 
 UNIVERSAL = PRETRAINED / "universal"
 """The folder of the one that ships."""
-
-ABOUT = "universal.json"
-"""The file that says what such a mentor reads; mentors of losses have a `config.json`."""
 
 EVIDENCE = {
     "posterior": "log r(y)/(1 − r(y)), the log-odds that the label y is correct by Bayes' rule",
@@ -76,12 +73,12 @@ class UniversalMentor:
         """Write `universal.json` and `model.safetensors` to the folder."""
         weight = torch.tensor([*self.weights.values()], dtype=torch.float64)
         write_bytes(folder / WEIGHTS, save({"weight": weight}))
-        write_json(folder / ABOUT, {"format": FORMAT, "evidence": [*self.weights]})
+        write_json(folder / OF_EVIDENCE, {"format": FORMAT, "evidence": [*self.weights]})
 
 
 @cache
 def universal_mentor() -> UniversalMentor:
     """Return the universal mentor that ships, on the CPU."""
-    names = read_json(UNIVERSAL / ABOUT)["evidence"]
+    names = read_json(UNIVERSAL / OF_EVIDENCE)["evidence"]
     weight = load_file(UNIVERSAL / WEIGHTS)["weight"]
     return UniversalMentor(dict(zip(names, weight.tolist(), strict=True)))

@@ -118,8 +118,8 @@ class MentorNetEarly(EarlyConfig, Method):
 
     Args:
         rejected: what is done with an image whose label is not trusted: "learn" teaches the class
-            that the student is sure of instead, on a view in which a part is covered, and takes as
-            much longer as there are such images; "drop" teaches nothing.
+            that the student is sure of instead, on a view in which a part is covered, and takes
+            longer by a little more than the share of such images; "drop" teaches nothing.
     """
 
     name: ClassVar[str] = "mentornet-early"

@@ -27,7 +27,8 @@ __all__ = ["SecondLook", "rows_share"]
 
 _STREAM = 43  # of randomness
 _ROOM = 1.25, 0.05  # rows that are looked at, of the expected number and of a batch
-_PARTS = 8  # parts of a batch with as many such rows each
+_PARTS = 8  # parts of a batch with as many such rows each …
+_FEWEST = 2  # … but no fewer, because one row has no variance for batch norm
 
 
 def rows_share(share: float) -> float:
@@ -88,7 +89,7 @@ class SecondLook:
         first = (weight[whole] > 0) + hashed_uniform(self.seed, turn, -1 - whole)
         eighth = torch.arange(count, device=whole.device) * _PARTS // count
         order = (2 * eighth - first).argsort()  # `first` is in [0, 2)
-        most = math.ceil(rows_share(share) * count / _PARTS)
+        most = max(_FEWEST, math.ceil(rows_share(share) * count / _PARTS))
         bounds = [-(-part * count // _PARTS) for part in range(_PARTS + 1)]
         top = torch.cat([
             order[start : min(start + most, end)]
@@ -98,13 +99,14 @@ class SecondLook:
             return top, weight[whole[top]]
         rows = torch.isin(batch.index, whole[top]).nonzero()[:, 0]
         if not len(rows):  # all processes must take as many forward passes
-            return torch.zeros_like(top[:1]), torch.zeros_like(weight[:1])
+            rows = torch.arange(min(_FEWEST, len(batch.index)), device=top.device)
+            return rows, torch.zeros_like(weight[batch.index[rows]])
         return rows, weight[batch.index[rows]]
 
 
 @contextmanager
 def _norms_remember_nothing(student: object) -> Iterator[None]:
-    """Keep the running statistics of the student's batch norms as they are inside."""
+    """Keep the running mean and variance of the student's batch norms as they are inside."""
     every = student.modules() if isinstance(student, nn.Module) else ()
     before = [(part, part.momentum) for part in every if isinstance(part, _BatchNorm)]
     for norm, _ in before:

@@ -26,7 +26,6 @@ from mentornet.verdicts import Verdicts, draw_verdicts, read_verdicts
 __all__ = ["choose_method", "default_method", "gather_verdicts", "use_verdicts"]
 
 _VERIFIED = 12  # a stream of randomness
-_LEARNER = "mentornet-early"
 _ROOM = 2**27  # numbers N × K up to which predictions of every sample are kept by default: 1 GB
 
 
@@ -133,7 +132,8 @@ def choose_method(
         ]
     method = make_method(name, **parse_settings(config.method.set))
     if enough and method.needs.verdicts == "no":
-        return name, [f"{name} does not learn from verdicts; the method {_LEARNER} does"]
+        learner = default_method(config, train.kind, len(train), len(train.classes), verified=True)
+        return name, [f"{name} does not learn from verdicts; the method {learner} does"]
     return name, []
 
 

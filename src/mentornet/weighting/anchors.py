@@ -122,16 +122,12 @@ def _spread(
     """
     classes = len(members)
     wrong = (said >= 0) & (said != given_label)
-    named = torch.zeros(classes * classes).to(transition)
-    named.index_add_(
-        0,
-        said[wrong] * classes + given_label[wrong],
-        torch.ones_like(named[:1]).expand(int(wrong.sum())),
-    )
+    pairs = said[wrong] * classes + given_label[wrong]
+    named = torch.bincount(pairs, minlength=classes**2).view(classes, classes).to(transition)
     off = 1 - torch.eye(classes).to(transition)
     expected = transition * members[:, None] * off
     total = expected.sum() if rate is None else rate.to(transition) * len(given_label)
-    shown = expected * (_SHOWN / expected.sum()) + named.view(classes, classes)
+    shown = expected * (_SHOWN / expected.sum()) + named
     found = shown * (total / shown.sum()) / members.clamp(min=1)[:, None]
     found = found * (_MOST / found.sum(1, keepdim=True)).clamp(max=1)
     found = found + torch.diag(1 - found.sum(1))

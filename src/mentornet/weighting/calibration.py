@@ -14,6 +14,7 @@ Shapes: N samples, K classes.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 
 import torch
@@ -31,19 +32,28 @@ _SURE = 0.5, 1.0  # standard deviations of a factor of s, and of m, that verdict
 _NEWTON, _STRIDE = 30, 0.5  # steps of Newton's method, and the largest
 
 
-def evidence_for(found: LabelPosterior, p: Tensor) -> dict[str, Tensor]:
-    """Return what the universal mentor reads of each label, by name, `(N,)` each; see `EVIDENCE`.
+def evidence_for(
+    found: LabelPosterior, p: Tensor, names: Iterable[str] = ("posterior", "margin")
+) -> dict[str, Tensor]:
+    """Return what a universal mentor reads of each label, by name, `(N,)` each; see `EVIDENCE`.
 
     Args:
         found: what is known of the true classes.
         p: the averaged predictions that it was found from, `(N, K)`.
+        names: which evidence is wanted.
     """
-    label, log_p = found.given_label[:, None], p.double().clamp(min=_RAREST).log()
-    ahead = log_p.gather(1, label) - log_p.scatter(1, label, -torch.inf).amax(1, keepdim=True)
-    return {
-        "posterior": found.right.clamp(_LEAST, 1 - _LEAST).logit(),
-        "margin": ahead[:, 0] / math.log(p.shape[1]),
+    ways = {
+        "posterior": lambda: found.right.clamp(_LEAST, 1 - _LEAST).logit(),
+        "margin": lambda: _margin(p, found.given_label),
     }
+    return {name: ways[name]() for name in names}
+
+
+def _margin(p: Tensor, label: Tensor) -> Tensor:
+    """Return (log p(y) − max log p(k)) / log K over k ≠ y, `(N,)`."""
+    log_p, given = p.double().clamp(min=_RAREST).log(), label[:, None]
+    others = log_p.scatter(1, given, -torch.inf).amax(1)
+    return (log_p.gather(1, given)[:, 0] - others) / math.log(p.shape[1])
 
 
 def calibrated(sureness: Tensor, rate: Tensor) -> Tensor:

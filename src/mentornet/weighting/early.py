@@ -51,7 +51,7 @@ _CLEAN = 0.06  # if fewer labels than this share look wrong, most of them are on
 _HELPS, _HARMS = 0.45, 0.65  # up to and from these shares of wrong labels, the second term does so
 _MOST = 4.0  # the largest c
 _NUMBERED = 2**15  # classes that numbers of two bytes can name
-_OFF = 0.07  # how far ε̂ is off without verdicts, as a standard deviation
+_OFF = 0.07  # how far ε̂ is off without verdicts at least, as a standard deviation
 _LEAST = 1e-12  # the smallest sum of probabilities that is divided by
 _SETTLED = 0.4  # share of training after which ε̂ stays what it is
 
@@ -111,8 +111,8 @@ class EarlyJudge(nn.Module):
         right: 1 until `judge`, then v, `(N,)`.
         balance: c, `(K,)`.
         believed: the most probable class, `(N,)`.
-        belief: how much it is to be learned, `(N,)`: 0 where it is y, not sure, or a verdict says
-            what is right.
+        belief: how much it is to be learned, `(N,)`: 0 where it is y, where it is not sure, and
+            where there is a verdict.
         rate: ε̂, a scalar; NaN until `judge`.
         counted: how many judgements ε̂ is the mean of; 0 while a rises.
         checked: ε̂ by verdicts and its variance, `(2,)`; NaN until burn-in ends, or without any.
@@ -160,6 +160,11 @@ class EarlyJudge(nn.Module):
         return not bool(self.checked.isnan().any())
 
     @property
+    def uncertainty(self) -> float:
+        """How far ε̂ may be off with verdicts, as a standard deviation; see `is_checked`."""
+        return float((1 / (1 / self.checked[1] + 1 / _OFF**2)).sqrt())
+
+    @property
     def known(self) -> VerdictLookup | None:
         """What the student is taught of the verdicts: nothing before they were compared."""
         if self.verdicts is None or not self.is_checked:
@@ -199,14 +204,14 @@ class EarlyJudge(nn.Module):
         said = None if self.verdicts is None else self.verdicts.said(self.given.long())[known]
         rate = self.rate if self.is_checked else None
         found = anchored_posterior(p, label, said=said, rate=rate)
-        sureness = self.mentor(evidence_for(found, p))
+        sureness = self.mentor(evidence_for(found, p, self.mentor.weights))
         self._estimate(found.noise_rate, sureness, known, progress)
         found = with_right(found, calibrated(sureness, self.rate))
         if self.verdicts is not None:
             found = self._told(found, known)
         self._follow(found, known, self.config.risen(progress))
-        if said is not None:  # a verdict is taught, not what is believed
-            self.belief[known[said >= 0]] = 0.0
+        if self.verdicts is not None:  # they are taught, not what is believed
+            self.belief[self.verdicts.index] = 0.0
 
     def _follow(self, found: LabelPosterior, known: Tensor, risen: float) -> None:
         """Set what the student is taught of the samples `known`, by what was found of them."""
@@ -224,29 +229,30 @@ class EarlyJudge(nn.Module):
         harm = ((self.rate - _HELPS) / (_HARMS - _HELPS)).clamp(0, 1)
         self.lasting.copy_(1 - harm)
 
-    def _estimate(self, found: Tensor, sureness: Tensor, known: Tensor, progress: float) -> None:
+    def _estimate(self, rate: Tensor, sureness: Tensor, known: Tensor, progress: float) -> None:
         """Set ε̂ after that share of training.
 
         Args:
-            found: the share of wrong labels that was found now, a scalar.
+            rate: the share of wrong labels that was found now, a scalar.
             sureness: s of the samples `known`.
             known: which samples these are.
             progress: the share of training.
         """
-        counted, now = int(self.counted), found
+        counted = int(self.counted)
         begins = progress >= self.config.burn_in
         if self.verdicts is not None and begins and not self.is_checked:
             rows, correct = self._verified(known)
-            self.checked.copy_(torch.stack(share_of_wrong(sureness, found, rows, correct)))
+            self.checked.copy_(torch.stack(share_of_wrong(sureness, rate, rows, correct)))
         if self.is_checked:
             share, spread = self.checked
-            sure = 1 / (1 + spread / _OFF**2)
-            now = sure * share + (1 - sure) * now
+            off = (share - rate).abs().clamp(min=_OFF)  # if they disagree, verdicts are right
+            sure = 1 / (1 + spread / off.square())
+            rate = sure * share + (1 - sure) * rate
         if self.config.risen(progress) < 1:
-            self.rate.copy_(now)
+            self.rate.copy_(rate)
         elif progress <= _SETTLED or not counted:
-            before = self.rate if counted else now
-            self.rate.copy_(before + (now - before) / (counted + 1))
+            before = self.rate if counted else rate
+            self.rate.copy_(before + (rate - before) / (counted + 1))
             self.counted += 1
 
     def _verified(self, known: Tensor) -> tuple[Tensor, Tensor]:

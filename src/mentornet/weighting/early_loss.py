@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from mentornet.errors import MentorNetError
 from mentornet.precision import full_precision
 from mentornet.verdicts import Verdicts
+from mentornet.weighting.checks import check_index
 from mentornet.weighting.criterion import Criterion
 from mentornet.weighting.early import EarlyConfig, EarlyJudge
 from mentornet.weighting.engine import weighted_mean
@@ -23,6 +24,7 @@ from mentornet.weighting.observing import labelled_mean
 __all__ = ["EarlyLoss"]
 
 _ASSUMES = "the student is right where it is surest"
+_SHOWN = "labels without a verdict are as often wrong as verdicts show of those that look alike"
 
 
 class EarlyLoss(Criterion):
@@ -112,16 +114,24 @@ class EarlyLoss(Criterion):
         """Return the loss of samples whose label is rejected on a second view, to be added.
 
         It teaches (1/B) Σ w −log p(k), where k is the class that the student was sure of, and w is
-        0 for all other samples; so it is 0 until burn-in ends. The views should be harder to
-        recognise than the first ones, or the student only confirms itself.
+        0 for all other samples. So it is 0 until burn-in ends, and in eval mode. The views should
+        be harder to recognise than the first ones, or the student only confirms itself.
 
         Args:
             logits: of second views of these samples, `(B, K)`.
             index: the numbers of these samples, `(B,)`.
         """
+        count = len(self.judge.given)
+        check_index(index, len(logits), count)
+        if logits.ndim != 2 or logits.shape[1] != self.classes:
+            raise MentorNetError(f"logits must be (B, {self.classes}), got {tuple(logits.shape)}")
+        if not (self.training and torch.is_grad_enabled()):
+            return logits.new_zeros(())
         index = index.to(self.judge.belief.device)
         believed, weight = self.judge.believed[index].long(), self.judge.belief[index]
-        each = nn.functional.cross_entropy(logits.float(), believed, reduction="none")
+        each = nn.functional.cross_entropy(
+            logits.float(), believed.to(logits.device), reduction="none"
+        )
         return (weight.to(each) * each).mean()
 
     def weigh(self, *arguments: Any, **named: Any) -> Tensor:  # noqa: ARG002
@@ -153,9 +163,18 @@ class EarlyLoss(Criterion):
         labels = None if true_label is None else torch.as_tensor(true_label).long()
         found = Verdicts(torch.as_tensor(index).long(), torch.as_tensor(is_correct), labels)
         found.check(len(self.judge.given))
+        odd = (found.true_label < -1) | (found.true_label >= self.classes)
+        if odd.any():
+            raise MentorNetError(
+                f"true_label must be in 0–{self.classes - 1}, or −1 where it is not known, got "
+                f"{int(found.true_label[odd][0])}"
+            )
         if int(self.engine.step):
-            raise MentorNetError("call learn_from before the first step")
-        self.judge.verdicts = found
+            raise MentorNetError(
+                "call learn_from before the first step, and before load_state_dict"
+            )
+        nowhere = found.true_label.masked_fill(found.is_correct, -1)  # it is the given label
+        self.judge.verdicts = Verdicts(found.index, found.is_correct, nowhere)
 
     def judge_labels(self) -> None:
         """Judge the labels now; call it once an epoch if this is compiled."""
@@ -166,12 +185,22 @@ class EarlyLoss(Criterion):
     def noise_estimate(self) -> NoiseEstimate:
         """Return the estimated share of wrong labels, as `MentorLoss.noise_estimate`.
 
-        The rate is the mean of 1 − P(the label is correct), once labels were judged.
+        The rate is ε̂ of the judge, once labels were judged; see `weighting.early`.
         """
         rate = float(self.judge.rate)
         if math.isnan(rate):  # nothing is judged yet
             return super().noise_estimate()
+        if self.judge.is_checked:
+            unsure = 2 * self.judge.uncertainty
+            return NoiseEstimate(rate, max(0.0, rate - unsure), min(1.0, rate + unsure), _SHOWN)
         return NoiseEstimate.around(rate, len(self.judge.given), _ASSUMES)
+
+    def _apply(self, fn: Any, recurse: bool = True) -> EarlyLoss:
+        """Move the look-up of verdicts together with this module."""
+        super()._apply(fn, recurse)
+        if self.engine.known is not None:
+            self.engine.known = self.judge.known
+        return self
 
     def get_extra_state(self) -> Tensor:
         """Return how many samples were seen since labels were judged."""
@@ -193,4 +222,10 @@ class EarlyLoss(Criterion):
 
 def _restored(criterion: EarlyLoss, _: Any) -> None:
     """Teach the verdicts again after a state was loaded, if it was begun before."""
-    criterion.engine.known = criterion.judge.known
+    judge = criterion.judge
+    if judge.is_checked and judge.verdicts is None:
+        raise MentorNetError(
+            "this state has learned from verdicts: call learn_from with the same samples before "
+            "load_state_dict"
+        )
+    criterion.engine.known = judge.known
