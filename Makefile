@@ -80,8 +80,8 @@ mentor-%: $(STAMP)
 		--num-classes 1 $(STEPS) $($*) \
 		--out $(PRETRAINED)/$* --overwrite
 
-# From 117 runs on 12 datasets: about 40 minutes; continues where it was stopped. MENTORNET_DATA
-# must have CIFAR, the labels of CIFAR-N, and the texts of docs/real_noise.md.
+# From many runs on all our datasets; continues where it was stopped. MENTORNET_DATA must have
+# CIFAR, the labels of CIFAR-N, and the texts of docs/real_noise.md; Fashion-MNIST is Debian's.
 universal-mentor: $(STAMP)
 	$(BIN)/python -m benchmarks.universal
 

@@ -38,6 +38,6 @@ class Mentors:
         reads = ", ".join(universal_mentor().weights)
         table.add_row(
             UNIVERSAL.name, "logistic", "–", "–",
-            f"12 datasets; reads {reads} (used by mentornet-early and EarlyLoss)",
+            f"many datasets; reads {reads} (used by mentornet-early and EarlyLoss)",
         )  # fmt: skip
         Console(highlight=False).print(table)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+__all__ = ["COVER_DRAWS", "augment", "covered", "standardise"]
+
 COVER_DRAWS = 4
 """How many random numbers `covered` takes for an image."""
 
 _SIDE = 3 / 8  # of the covered square, as a share of the image's
 _GAIN, _SHIFT = 0.3, 0.65  # the largest changes of contrast and of brightness
-
-__all__ = ["COVER_DRAWS", "augment", "covered", "standardise"]
 
 
 def augment(

@@ -34,7 +34,7 @@ UNIVERSAL = PRETRAINED / "universal"
 EVIDENCE = {
     "posterior": "log r(y)/(1 − r(y)), the log-odds that the label y is correct by Bayes' rule",
     "margin": "(log p(y) − max log p(k)) / log K over k ≠ y, of averaged predictions p",
-    "mean_loss": "the mean loss so far, divided by log K",
+    "mean_loss": "minus the mean loss so far, divided by log K; only benchmarks keep it",
 }
 """What such a mentor may read, by name."""
 

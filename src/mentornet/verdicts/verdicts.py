@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -63,6 +64,21 @@ class Verdicts:
         index = torch.tensor(sorted(found), dtype=torch.long)
         right = torch.tensor([found[at] for at in sorted(found)], dtype=torch.long)
         return cls(index, given_label[index] == right, right)
+
+    @classmethod
+    def answers(
+        cls,
+        index: Sequence[int] | Tensor,
+        is_correct: Sequence[bool] | Tensor,
+        true_label: Sequence[int] | Tensor | None = None,
+    ) -> Verdicts:
+        """Verdicts from lists or tensors, as a person gives them; unchecked.
+
+        >>> Verdicts.answers([3, 0], [True, False], [1, 2]).true_label
+        tensor([1, 2])
+        """
+        label = None if true_label is None else torch.as_tensor(true_label).long()
+        return cls(torch.as_tensor(index).long(), torch.as_tensor(is_correct), label)
 
     def __len__(self) -> int:
         """M."""

@@ -297,8 +297,7 @@ class Criterion(NeverHalved):
                 "verdicts need the size of the training set: use MentorLoss(samples=N), and index= "
                 "in each call"
             )
-        labels = None if true_label is None else torch.as_tensor(true_label).long()
-        verdicts = Verdicts(torch.as_tensor(index).long(), torch.as_tensor(is_correct), labels)
+        verdicts = Verdicts.answers(index, is_correct, true_label)
         if not self.by_sample:
             verdicts = verdicts_on_elements(verdicts, self.elements, self.form)
         else:

@@ -207,8 +207,8 @@ class EarlyJudge(nn.Module):
         sureness = self.mentor(evidence_for(found, p, self.mentor.weights))
         self._estimate(found.noise_rate, sureness, known, progress)
         found = with_right(found, calibrated(sureness, self.rate))
-        if self.verdicts is not None:
-            found = self._told(found, known)
+        if said is not None:
+            found = self._told(found, known, said)
         self._follow(found, known, self.config.risen(progress))
         if self.verdicts is not None:  # they are taught, not what is believed
             self.belief[self.verdicts.index] = 0.0
@@ -263,15 +263,19 @@ class EarlyJudge(nn.Module):
         rows = place[self.verdicts.index]
         return rows[rows >= 0], self.verdicts.is_correct[rows >= 0]
 
-    def _told(self, found: LabelPosterior, known: Tensor) -> LabelPosterior:
-        """Return the same, with what verdicts say of their own samples."""
-        assert self.verdicts is not None
+    def _told(self, found: LabelPosterior, known: Tensor, said: Tensor) -> LabelPosterior:
+        """Return the same, with what verdicts say of their own samples.
+
+        Args:
+            found: what was found of the samples `known`.
+            known: which samples these are.
+            said: the true class where a verdict says it, else −1.
+        """
         rows, correct = self._verified(known)
         true, label = found.true.clone(), found.given_label
         wrong = rows[~correct]
         true[wrong, label[wrong]] = 0.0  # and then the true class is one of the others
         true[wrong] = true[wrong] / true[wrong].sum(1, keepdim=True).clamp(min=_LEAST)
-        said = self.verdicts.said(self.given.long())[known]
         one = torch.eye(true.shape[1]).to(true)[said.clamp(min=0)]
         return replace(found, true=torch.where((said >= 0)[:, None], one, true))
 

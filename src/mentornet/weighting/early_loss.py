@@ -160,8 +160,7 @@ class EarlyLoss(Criterion):
             is_correct: whether the given label of each sample is correct, `(M,)`.
             true_label: the true label of each sample, `(M,)`, −1 where it is not known.
         """
-        labels = None if true_label is None else torch.as_tensor(true_label).long()
-        found = Verdicts(torch.as_tensor(index).long(), torch.as_tensor(is_correct), labels)
+        found = Verdicts.answers(index, is_correct, true_label)
         found.check(len(self.judge.given))
         odd = (found.true_label < -1) | (found.true_label >= self.classes)
         if odd.any():
